@@ -1,0 +1,67 @@
+"""execlab: a laboratory for teaching neural networks to execute programs.
+
+>>> import execlab
+>>> execlab.execute("print(398345+425098)")
+823443
+>>> execlab.generate("program", length=4, nesting=2, seed=1)
+Sample(input='f=(705 if 8224>3628 else 6864);\\nprint((f+3643))', target='4348')
+>>> execlab.create_dataset("addition", length=2, split="test", seed=0, size=3)[2]["question"]
+'print(89+89)'
+
+Names are fetched when they are first used, so importing execlab costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from execlab.data.dataset import Dataset, create_dataset, generate, score_answer
+    from execlab.errors import ExeclabError
+    from execlab.programs.interpreter import TraceStep, execute, trace
+    from execlab.programs.syntax import ProgramError
+    from execlab.tasks.task import Difficulty, Sample
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Dataset": "execlab.data.dataset",
+    "Difficulty": "execlab.tasks.task",
+    "ExeclabError": "execlab.errors",
+    "ProgramError": "execlab.programs.syntax",
+    "Sample": "execlab.tasks.task",
+    "TraceStep": "execlab.programs.interpreter",
+    "create_dataset": "execlab.data.dataset",
+    "execute": "execlab.programs.interpreter",
+    "generate": "execlab.data.dataset",
+    "score_answer": "execlab.data.dataset",
+    "trace": "execlab.programs.interpreter",
+}
+
+__all__ = [
+    "Dataset",
+    "Difficulty",
+    "ExeclabError",
+    "ProgramError",
+    "Sample",
+    "TraceStep",
+    "__version__",
+    "create_dataset",
+    "execute",
+    "generate",
+    "score_answer",
+    "trace",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'execlab' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,23 @@
+"""The one error that a user's mistake raises: a sentence, never a traceback.
+
+>>> raise ExeclabError("length is 0; it must be from 1 to 50")
+Traceback (most recent call last):
+execlab.errors.ExeclabError: length is 0; it must be from 1 to 50
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class ExeclabError(ValueError):
+    """Something the user can mend; the message says what was wrong and what is allowed."""
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> ExeclabError:
+    """The error for a name that is not in a registry: it lists the known ones."""
+    shown = str(name)[:40]
+    return ExeclabError(f"there is no {kind} {shown!r}; known are {', '.join(known)}")
