@@ -1,0 +1,158 @@
+"""The operations that programs are made of, as the paper lists them (section 3) and as its released code writes them.
+
+An operation takes operands and gives a new one: the code that must run first, an expression, and its value. The value
+is computed here, beside the text, so it is one of three independent witnesses of a program's output (the others: our
+interpreter, and CPython).
+
+>>> from execlab.randomness import stream
+>>> draws = Draws(stream("example"), length=4)
+>>> code, expression, value = loop(draws, [("", "8584", 8584), ("", "920", 920)])
+>>> print(code, expression, value, sep="")
+j=8584
+for x in range(10):j+=920
+j17784
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from execlab.randomness import below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from random import Random
+
+VARIABLES = "abcdefghij"
+LOOP_VARIABLE = "x"
+
+
+# Something an operation can work on, a literal or the outcome of an earlier operation: the statements that must run
+# first (each with its newline), the expression, its value. A bare tuple: a named one takes half as long again.
+Operand: TypeAlias = tuple[str, str, int]
+
+
+class Draws:
+    """What one program draws at random: literals, small numbers, coins and variables, none of them reused."""
+
+    def __init__(self, rng: Random, length: int) -> None:
+        self.rng = rng
+        self.largest = 10**length
+        self.bits = (self.largest - 1).bit_length()
+        self.largest_small = 4 * length
+        self.free = VARIABLES
+
+    def literals(self, count: int) -> list[Operand]:
+        """Uniform integers in [1, 10^length]."""
+        operands = []
+        getrandbits, bits, largest = self.rng.getrandbits, self.bits, self.largest
+        for _ in range(count):
+            value = getrandbits(bits)  # `below`, written out: this is the innermost loop
+            while value >= largest:
+                value = getrandbits(bits)
+            value += 1
+            operands.append(("", str(value), value))
+        return operands
+
+    def small(self) -> int:
+        """A multiplier or loop count: a uniform integer in [1, 4 * length]."""
+        return 1 + below(self.rng, self.largest_small)
+
+    def coin(self) -> bool:
+        """A fair coin."""
+        return self.rng.getrandbits(1) == 1
+
+    def variable(self) -> str:
+        """A variable that this program has not used yet."""
+        i = below(self.rng, len(self.free))
+        name, self.free = self.free[i], self.free[:i] + self.free[i + 1 :]
+        return name
+
+
+def addition(_draws: Draws, operands: Sequence[Operand]) -> Operand:
+    """`(a+b)`; the appendix counts it apart from subtraction."""
+    (a_code, a, a_value), (b_code, b, b_value) = operands
+    return a_code + b_code, f"({a}+{b})", a_value + b_value
+
+
+def subtraction(_draws: Draws, operands: Sequence[Operand]) -> Operand:
+    """`(a-b)`; the appendix counts it apart from addition."""
+    (a_code, a, a_value), (b_code, b, b_value) = operands
+    return a_code + b_code, f"({a}-{b})", a_value - b_value
+
+
+def signed_addition(draws: Draws, operands: Sequence[Operand]) -> Operand:
+    """`(a+b)` or `(a-b)`; one operation in the released code."""
+    return addition(draws, operands) if draws.coin() else subtraction(draws, operands)
+
+
+def multiplication(draws: Draws, operands: Sequence[Operand]) -> Operand:
+    """`(a*k)` or `(k*a)` with a small k."""
+    ((code, a, value),) = operands
+    k = draws.small()
+    return code, f"({a}*{k})" if draws.coin() else f"({k}*{a})", value * k
+
+
+def identity(_draws: Draws, operands: Sequence[Operand]) -> Operand:
+    """The operand itself: uses up one level of nesting and changes nothing (released code only)."""
+    return operands[0]
+
+
+def assignment(draws: Draws, operands: Sequence[Operand]) -> Operand:
+    """`v=a`, then `v` (appendix)."""
+    ((code, a, value),) = operands
+    v = draws.variable()
+    return f"{code}{v}={a}\n", v, value
+
+
+def assignment_addition(draws: Draws, operands: Sequence[Operand]) -> Operand:
+    """`v=a;`, then `(v+b)` or `(v-b)` (released code): the only place of a semicolon."""
+    (a_code, a, a_value), (b_code, b, b_value) = operands
+    v = draws.variable()
+    return signed_addition(draws, [(f"{a_code}{b_code}{v}={a};\n", v, a_value), ("", b, b_value)])
+
+
+def loop(draws: Draws, operands: Sequence[Operand]) -> Operand:
+    """`v=a`, then `for x in range(n):v+=b` or `v-=b`, then `v`."""
+    (a_code, a, a_value), (b_code, b, b_value) = operands
+    v, n = draws.variable(), draws.small()
+    sign, value = ("+", a_value + n * b_value) if draws.coin() else ("-", a_value - n * b_value)
+    return f"{a_code}{b_code}{v}={a}\nfor {LOOP_VARIABLE} in range({n}):{v}{sign}={b}\n", v, value
+
+
+def conditional(draws: Draws, operands: Sequence[Operand]) -> Operand:
+    """`(c if a>b else d)`, or with `<`."""
+    (c_code, c, c_value), (a_code, a, a_value), (b_code, b, b_value), (d_code, d, d_value) = operands
+    sign, holds = (">", a_value > b_value) if draws.coin() else ("<", a_value < b_value)
+    return (
+        c_code + a_code + b_code + d_code,
+        f"({c} if {a}{sign}{b} else {d})",
+        c_value if holds else d_value,
+    )
+
+
+class Operation(NamedTuple):
+    """An operation of a dialect: how many operands it takes (small numbers aside) and how it builds on them."""
+
+    name: str
+    operands: int
+    build: Callable[[Draws, Sequence[Operand]], Operand]
+
+
+RELEASED = (
+    Operation("addition", 2, signed_addition),
+    Operation("multiplication", 1, multiplication),
+    Operation("identity", 1, identity),
+    Operation("assignment", 2, assignment_addition),
+    Operation("loop", 2, loop),
+    Operation("conditional", 4, conditional),
+)
+
+APPENDIX = (
+    Operation("addition", 2, addition),
+    Operation("subtraction", 2, subtraction),
+    Operation("multiplication", 1, multiplication),
+    Operation("conditional", 4, conditional),
+    Operation("loop", 2, loop),
+    Operation("assignment", 1, assignment),
+)
