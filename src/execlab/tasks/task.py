@@ -1,0 +1,58 @@
+"""What every task is: it draws samples of a difficulty, and it knows the truth about any input.
+
+A task's options (a dialect, a modification of the input) are fields of its frozen dataclass. They never change which
+sample is drawn, only how it is written: `draw` gives the plain sample, `modify` writes its input as the options say,
+and `plain` undoes that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+
+from execlab.errors import ExeclabError
+
+if TYPE_CHECKING:
+    from random import Random
+
+
+class Sample(NamedTuple):
+    """What the model reads and what it should print, without end marks."""
+
+    input: str
+    target: str
+
+
+class Difficulty(NamedTuple):
+    """The paper's two dials: digits per integer, and operations per program."""
+
+    length: int
+    nesting: int = 1
+
+
+class Task(Protocol):
+    """The contract of a task; `TASKS` lists them all."""
+
+    name: ClassVar[str]
+    hardest: ClassVar[Difficulty]
+
+    def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
+        """A plain sample, before any modification."""
+
+    def modify(self, plain: str) -> str:
+        """A plain input as the model shall read it."""
+
+    def plain(self, input: str) -> str:
+        """The inverse of `modify`: what the split is decided on."""
+
+    def solve(self, input: str) -> str:
+        """The true target of any (modified) input, found independently of how samples are drawn."""
+
+
+def check_difficulty(task: Task, difficulty: Difficulty) -> Difficulty:
+    """The difficulty, if the task allows it."""
+    for field in Difficulty._fields:
+        value, highest = getattr(difficulty, field), getattr(task.hardest, field)
+        if not 1 <= value <= highest:
+            allowed = f"it must be from 1 to {highest}" if highest > 1 else "it can only be 1"
+            raise ExeclabError(f"{field} is {value} for the task {task.name}, but {allowed}")
+    return difficulty
