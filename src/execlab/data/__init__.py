@@ -1,0 +1,1 @@
+"""Samples as data: splits, vocabulary, scrambling, repeatable sources, datasets, export, audit, statistics."""

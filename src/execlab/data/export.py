@@ -1,0 +1,149 @@
+"""Datasets as files: train, validation and test in JSON lines or Parquet, with a card that Hugging Face reads.
+
+Rows are written as they are drawn, so a million of them need no more memory than a thousand. Every file is complete or
+absent: it is written under a hidden name and renamed at the end, the card last of all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+from execlab.data.splits import DATA_VERSION, SPLITS, Split
+from execlab.errors import ExeclabError, unknown
+from execlab.progress import silent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from execlab.data.sampling import Source
+
+Format = Literal["jsonl", "parquet"]
+
+ROW_GROUP = 10_000
+
+
+def export(
+    source: Source,
+    counts: Mapping[Split, int],
+    directory: Path,
+    file_format: Format,
+    *,
+    force: bool = False,
+    advance: Callable[[int], None] = silent,
+) -> list[Path]:
+    """Write the splits and the card below `directory`; gives the paths."""
+    if file_format not in WRITERS:
+        raise unknown("format", file_format, WRITERS)
+    paths = {split: directory / f"{split}.{file_format}" for split in SPLITS}
+    card = directory / "README.md"
+    if not force and (there := next((path for path in (*paths.values(), card) if path.exists()), None)):
+        raise ExeclabError(f"{there} exists already; choose another folder or say --force to replace it")
+    with _folder(directory), _all_or_nothing([*paths.values(), card]) as hidden:
+        for split, path in paths.items():
+            WRITERS[file_format](replace(source, split=split), counts[split], hidden[path], advance)
+        hidden[card].write_text(dataset_card(source, counts, file_format), encoding="utf-8")
+    return [*paths.values(), card]
+
+
+@contextmanager
+def _folder(directory: Path) -> Iterator[None]:
+    """The folder, made if need be, and not left behind empty if the work fails."""
+    made = not directory.exists()
+    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if made:
+            directory.rmdir()
+        raise
+
+
+@contextmanager
+def _all_or_nothing(paths: list[Path]) -> Iterator[dict[Path, Path]]:
+    """Hidden names to write to; they become the real ones if all goes well and vanish if anything does not."""
+    hidden = {path: path.with_name(f".{path.name}.{os.getpid()}.partial") for path in paths}
+    try:
+        yield hidden
+        for path in hidden.values():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+        for path, partial in hidden.items():
+            partial.replace(path)
+    finally:
+        for partial in hidden.values():
+            partial.unlink(missing_ok=True)
+
+
+def _write_jsonl(source: Source, count: int, path: Path, advance: Callable[[int], None]) -> None:
+    rows = source.rows(stop=count)
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        while group := list(islice(rows, ROW_GROUP)):
+            file.writelines(json.dumps(source.record(row)) + "\n" for row in group)
+            advance(len(group))
+
+
+def _write_parquet(source: Source, count: int, path: Path, advance: Callable[[int], None]) -> None:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ExeclabError("Parquet needs pyarrow: pip install 'execlab[parquet]'") from None
+    kinds = {int: pa.int64(), str: pa.string(), bool: pa.bool_(), type(None): pa.int64()}
+    sketch = source.record(source.row(0))
+    options = pa.struct([(name, kinds[type(value)]) for name, value in source.options.items()])
+    schema = pa.schema([(name, options if name == "options" else kinds[type(value)]) for name, value in sketch.items()])
+    rows = source.rows(stop=count)
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        while group := [source.record(row) for row in islice(rows, ROW_GROUP)]:
+            writer.write_table(pa.Table.from_pylist(group, schema=schema))
+            advance(len(group))
+
+
+WRITERS: dict[str, Callable[[Source, int, Path, Callable[[int], None]], None]] = {
+    "jsonl": _write_jsonl,
+    "parquet": _write_parquet,
+}
+
+
+def dataset_card(source: Source, counts: Mapping[Split, int], file_format: Format) -> str:
+    """The card: YAML that names the splits, and a page for people."""
+    task, goal = source.task, source.goal
+    files = "\n".join(f"  - split: {split}\n    path: {split}.{file_format}" for split in SPLITS)
+    rows = "\n".join(f"| {split} | {counts[split]:,} |" for split in SPLITS)
+    options = ", ".join(f"{name} {json.dumps(value)}" for name, value in source.options.items())
+    example = source.row(0).sample
+    return f"""---
+license: apache-2.0
+pretty_name: execlab {task.name} (length {goal.length}, nesting {goal.nesting})
+task_categories:
+- text-generation
+configs:
+- config_name: default
+  data_files:
+{files}
+---
+
+# execlab {task.name}
+
+Samples of the task *{task.name}* of "Learning to Execute" (Zaremba & Sutskever, 2014), drawn by execlab:
+length {goal.length}, nesting {goal.nesting}, seed {source.seed}, data version {DATA_VERSION}; {options}.
+
+| split | rows |
+|---|---|
+{rows}
+
+The splits share no sample: each is a class of a stable hash of the plain input. Draws are with replacement, so a
+sample may occur twice within a split. `target` is exact. A row's `length` and `nesting` are those drawn for it.
+
+```
+{example.input}
+```
+
+Target: `{example.target}`
+"""
