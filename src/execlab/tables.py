@@ -1,0 +1,105 @@
+"""Tables for people, drawn with rich; the commands' `--json` says the same to machines."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from execlab.data.statistics import PAPER, RELEASED_LENGTHS
+from execlab.tasks import Difficulty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from execlab.data.audit import Audit
+    from execlab.data.sampling import Source
+    from execlab.data.statistics import OutputStatistics, Share
+    from execlab.programs import TraceStep
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else 110, highlight=False)
+
+
+def show_trace(text: str, steps: Iterable[TraceStep]) -> None:
+    """The lines of a program in the order of execution, with the variables after each."""
+    lines = text.splitlines()
+    table = Table("step", "line", "code", "variables after it")
+    for number, step in enumerate(steps, 1):
+        variables = "  ".join(f"{name}={_short(value)}" for name, value in step.variables.items())
+        table.add_row(str(number), str(step.line), lines[step.line - 1].strip(), variables)
+    _console().print(table)
+
+
+def _short(value: int) -> str:
+    digits = str(value)
+    return digits if len(digits) <= 40 else f"{digits[:18]}...{digits[-18:]}"
+
+
+def show_audit(source: Source, found: Audit) -> None:
+    """What was drawn, what is shared, what disagrees, and the verdict."""
+    console = _console()
+    options = "  ".join(f"{name}={value}" for name, value in source.options.items())
+    title = f"{source.task.name}, length {source.goal.length}, nesting {source.goal.nesting}, seed {source.seed}"
+    table = Table("split", title=title, caption=f"{options}  data_version={found.data_version}")
+    for heading in ("drawn", "distinct", "duplicates", "misplaced", f"shared with\nseed {source.seed ^ 1}"):
+        table.add_column(heading, justify="right")
+    for heading in ("shared\nby chance", "wrong by\nsolve", "wrong by\nCPython"):
+        table.add_column(heading, justify="right")
+    for split, row in found.splits.items():
+        numbers = list(vars(row).values())
+        table.add_row(split, *("not asked" if number is None else f"{number:,}" for number in numbers))
+    console.print(table)
+    for pair, shared in found.overlaps.items():
+        console.print(f"in both splits of {pair}: {shared:,}")
+    for example in found.examples:
+        console.print(example, markup=False)
+    console.print("FAILED: " + "; ".join(found.failures) if found.failures else "passed")
+
+
+def show_statistics(task: str, found: Mapping[Difficulty, OutputStatistics]) -> None:
+    """One row per difficulty, and the paper's printed numbers under the row they belong to."""
+    count = next(iter(found.values())).samples
+    table = Table("length", "nesting", title=f"{task}: {count:,} samples per row, shares in per cent")
+    headings = (
+        "length\nmean (max)",
+        "released\nmean (max)",
+        "most\ncommon",
+        "counting\nthe end",
+        "first",
+        "second\nfirst",
+        "last\ndigit",
+        "guess per\nposition",
+    )
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for setting, row in found.items():
+        released = RELEASED_LENGTHS.get(setting) if task == "program" else None
+        table.add_row(
+            str(setting.length),
+            str(setting.nesting),
+            f"{row.mean_length:.1f} ({row.max_length})",
+            f"{released[0]} ({released[1]})" if released else "",
+            *map(
+                _share,
+                (row.most_common, row.most_common_with_end, row.first, row.second_first, row.before_end),
+            ),
+            f"{row.guess_percent:.1f}",
+        )
+        if task == "program" and setting == Difficulty(4, 1):
+            printed = [PAPER["most_common"], None, PAPER["first"], PAPER["second_first"], PAPER["before_end"]]
+            cells = ["" if share is None else _share(share) for share in printed]
+            table.add_row("", "paper", "", "", *cells, "", style="italic")
+    console = _console()
+    console.print(table)
+    console.print(
+        "most common: of all output characters; first: at the first position; last digit: right before the end;\n"
+        "guess per position: the most frequent character at each position, learned on train, scored on test."
+    )
+
+
+def _share(share: Share) -> str:
+    return f"{share.character} {share.percent:.1f}"

@@ -1,0 +1,96 @@
+"""The package from outside: light, complete, and whole when installed from its wheel."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+import execlab
+
+ROOT = Path(__file__).parents[1]
+
+
+def python(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_the_core_brings_nothing_heavy() -> None:
+    loaded = python(
+        "import sys, execlab, execlab.cli; execlab.generate; execlab.create_dataset; execlab.execute;"
+        "print(*[m for m in ('torch', 'numpy', 'pyarrow', 'rich', 'datasets') if m in sys.modules])"
+    )
+    assert loaded.strip() == ""
+
+
+def test_importing_execlab_imports_next_to_nothing() -> None:
+    """The number of modules stands for the time, which a test cannot assert."""
+    count = int(python("import sys; before = len(sys.modules); import execlab; print(len(sys.modules) - before)"))
+    assert count <= 40
+
+
+def test_every_public_name_can_be_had() -> None:
+    for name in execlab.__all__:
+        assert getattr(execlab, name) is not None
+    assert set(execlab.__all__) <= set(dir(execlab))
+    with pytest.raises(AttributeError, match="no attribute 'teach'"):
+        _ = execlab.teach
+
+
+def test_the_wheel_works_alone(tmp_path: Path) -> None:
+    """Built, installed into an empty environment outside the checkout without a network, and used there."""
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path)]
+    subprocess.run([*build, str(ROOT)], check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    wheels = Path(sys.prefix) / "wheels"
+    venv.create(tmp_path / "env", with_pip=True)
+    inside = tmp_path / "env" / "bin"
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "PYTHON"))}
+    install: list[str | Path] = [
+        inside / "python",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-index",
+        "--find-links",
+        wheels,
+        wheel,
+    ]
+    subprocess.run(install, check=True, capture_output=True, cwd=tmp_path, env=clean)
+    sample: list[str | Path] = [
+        inside / "execlab",
+        "sample",
+        "--length",
+        "4",
+        "--nesting",
+        "3",
+        "--split",
+        "test",
+        "--seed",
+        "7",
+    ]
+    done = subprocess.run(sample, check=True, capture_output=True, text=True, cwd=tmp_path, env=clean)
+    here = subprocess.run(
+        [sys.executable, "-m", "execlab", *map(str, sample[1:])], check=True, capture_output=True, text=True
+    )
+    assert done.stdout == here.stdout
+    listed = subprocess.run(
+        [inside / "python", "-m", "pip", "list"], check=True, capture_output=True, text=True, env=clean
+    )
+    assert "torch" not in listed.stdout
+    assert "numpy" not in listed.stdout
+    assert execlab.__version__ in listed.stdout
+
+
+def test_the_readme_shows_what_the_command_prints() -> None:
+    block = (ROOT / "README.md").read_text().split("```\n$ execlab ", 1)[1].split("```", 1)[0]
+    command, _, shown = block.partition("\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "execlab", *command.split()], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == shown.strip()
