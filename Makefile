@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all lint format bench clean
+.PHONY: help setup run test test-all lint format bench golden clean
 
 help: ## show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -48,6 +48,9 @@ bench: .venv/ready ## side-by-side measurements
 	$(BIN)/python benchmarks/generator.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/interpreter.py
+
+golden: .venv/ready ## write the golden rows anew, after raising DATA_VERSION
+	$(BIN)/python tests/data/test_sampling.py
 
 clean: ## remove what can be built again
 	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

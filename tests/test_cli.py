@@ -129,6 +129,7 @@ def test_a_failed_audit_has_status_1() -> None:
 
 def test_stats() -> None:
     assert "paper" in run("stats", "--count", "500").stdout
+    assert run("stats", "--count", "1").stdout
     for task in ("addition", "memorization"):
         assert task in run("stats", "--task", task, "--count", "100").stdout
     (row,) = json.loads(run("stats", "--count", "200", "--length", "4", "--nesting", "2", "--json").stdout)
@@ -163,7 +164,7 @@ DRAWING = [("sample",), ("audit",), ("stats",), ("export", "--out", "unused")]
         (("--length", "0"), "length is 0 for the task program, but it must be from 1 to 50"),
         (("--length", "51"), "length is 51"),
         (("--task", "memorization", "--length", "201"), "from 1 to 200"),
-        (("--length", "4", "--nesting", "0"), "nesting is 0"),
+        (("--nesting", "0"), "nesting is 0"),
         (("--length", "4", "--nesting", "11"), "from 1 to 10"),
         (("--task", "addition", "--length", "4", "--nesting", "2"), "it can only be 1"),
         (("--count", "-1"), "-1 is not in the range x>=0"),
@@ -196,6 +197,7 @@ def test_bad_descriptions(command: tuple[str, ...], flags: tuple[str, ...], sent
         (("sample", "--strategy", "naive"), "is not one of 'baseline', 'mix'"),
         (("audit", "--task", "memorization", "--cpython"), "--cpython is for tasks whose input is Python"),
         (("stats", "--count", "0"), "at least 1 sample"),
+        (("audit", "--count", "0"), "at least 1 sample"),
     ],
 )
 def test_bad_calls(arguments: tuple[str, ...], sentence: str) -> None:
@@ -207,7 +209,7 @@ def test_bad_calls(arguments: tuple[str, ...], sentence: str) -> None:
     [
         ("", "line 1, column 1"),
         ("print(1)\nprint(2)", "line 2, column 1"),
-        ("print(" + "9" * 20_000, "at most 10,000 are allowed"),
+        ("print(" + "9" * 20_000, "more than 10,000 characters"),
         ("print(\x00)", "U+0000"),
     ],
 )
@@ -219,7 +221,37 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     file = tmp_path / "noise"
     file.write_bytes(b"print(\xff\xfe1)")
     assert "line 1, column 7" in complaint("execute", str(file))
-    assert "at most 10,000" in complaint("execute", "/dev/zero")
+    assert "more than 10,000" in complaint("execute", "/dev/zero")
+    file.write_bytes(b"# \xff\nprint(1)")
+    assert "line 1, column 3: the character U+DCFF" in complaint("execute", str(file))
+
+
+@pytest.mark.parametrize(
+    "command", [("audit", "--count", "50"), ("stats", "--count", "50"), ("execute", "--trace", "-")]
+)
+def test_a_reader_that_was_never_there(command: tuple[str, ...]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*EXECLAB, *command], input="print(1)", stdout=write, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(write)
+    assert done.returncode == 2
+    assert done.stderr == "execlab: the reader of standard output went away, so the rest was not written\n"
+
+
+def test_closed_streams() -> None:
+    for shell in (f"{sys.executable} -m execlab sample >&-", f"{sys.executable} -m execlab execute - <&-"):
+        done = subprocess.run(["sh", "-c", shell], stderr=subprocess.PIPE, text=True, check=False)
+        assert (done.returncode, done.stderr) == (2, "execlab: standard input and output must be open\n")
+
+
+def test_traces_of_awkward_programs() -> None:
+    many = "a=" + "9" * 4000 + "\n" + "".join(f"v{i}=a;" for i in range(400)) + "\nfor x in range(1000):a-=1\nprint(1)"
+    shown = run("execute", "--trace", "-", text=many).stdout
+    assert "<about 4000 digits>" in shown
+    assert "more steps" in shown
+    assert "# [/a] :smile:" in run("execute", "--trace", "-", text="print(1) # [/a] :smile:").stdout
 
 
 @pytest.mark.parametrize("command", [("sample", "--count", "100000"), ("sample", "--jsonl", "--count", "100000")])

@@ -21,6 +21,7 @@ from execlab.data.sampling import STATIC_STRATEGIES, Source
 from execlab.data.splits import SPLITS
 from execlab.errors import ExeclabError
 from execlab.programs import DIALECTS, LAYOUTS
+from execlab.programs.syntax import MAX_CHARACTERS, MAX_DIGITS
 from execlab.tasks import TASKS, Difficulty, make_task
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ F = TypeVar("F", bound="Callable[..., object]")
 
 def main() -> NoReturn:
     """Run a command and turn every foreseeable failure into a sentence."""
+    if sys.stdout is None or sys.stdin is None:
+        _leave("standard input and output must be open", 2)
+    if hasattr(sys, "set_int_max_str_digits"):
+        sys.set_int_max_str_digits(MAX_DIGITS)  # the language's own limit, whatever the environment says
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # the same bytes everywhere
     try:
@@ -192,7 +197,6 @@ def execute(file: str, with_trace: bool) -> None:
     Python.
     """
     from execlab.programs import execute, trace
-    from execlab.programs.syntax import MAX_CHARACTERS
 
     # A character has at most 4 bytes, so this much is enough to see that a text is too long.
     enough = 4 * MAX_CHARACTERS + 4
@@ -201,7 +205,7 @@ def execute(file: str, with_trace: bool) -> None:
     else:
         with Path(file).open("rb") as opened:
             data = opened.read(enough)
-    text = data.decode("utf-8-sig", errors="replace")
+    text = data.decode("utf-8-sig", errors="surrogateescape")  # stray bytes are refused by name
     output = execute(text)
     if with_trace:
         from execlab.tables import show_trace
@@ -245,21 +249,24 @@ def audit(ctx: click.Context, /, count: int, cpython: bool, as_json: bool, **des
 
 @app.command()
 @TASK_OPTIONS
-@click.option("--length", type=int, help="One length instead of the usual settings.")
-@NESTING
+@click.option("--length", type=int, help="One difficulty instead of the usual settings.")
+@click.option("--nesting", type=int, help="One difficulty instead of the usual settings.")
 @_count(10_000, "How many samples per setting (the paper: 10,000).")
 @JSON
-def stats(length: int | None, nesting: int, count: int, as_json: bool, **description: Any) -> None:
+def stats(length: int | None, nesting: int | None, count: int, as_json: bool, **description: Any) -> None:
     """Measure what can be guessed without understanding.
 
     The paper's statistics of output characters (section 3) and the lengths of samples, beside the paper's numbers.
     """
-    from execlab.data.statistics import SETTINGS, output_statistics
+    from execlab.data.statistics import OTHER_SETTINGS, SETTINGS, output_statistics
     from execlab.progress import progress
 
     if count == 0:
         raise ExeclabError("count is 0; statistics need at least 1 sample")
-    settings = SETTINGS[description["task"]] if length is None else [Difficulty(length, nesting)]
+    if length is None and nesting is None:
+        settings = SETTINGS.get(description["task"], OTHER_SETTINGS)
+    else:
+        settings = [Difficulty(4 if length is None else length, 1 if nesting is None else nesting)]
     sources = [_source(**description, **setting._asdict()) for setting in settings]
     found = []
     with progress("stats", 3 * count * len(sources), "samples") as advance:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from execlab.data.statistics import PAPER, RELEASED_LENGTHS
 from execlab.tasks import Difficulty
@@ -20,23 +22,38 @@ if TYPE_CHECKING:
     from execlab.programs import TraceStep
 
 
+MAX_ROWS = 500  # of a trace
+MAX_VARIABLES = 20  # of a row
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command line, which says so in a sentence."""
+        raise BrokenPipeError
+
+
 def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else 110, highlight=False)
+    return _Console(width=None if sys.stdout.isatty() else 110, highlight=False)
 
 
 def show_trace(text: str, steps: Iterable[TraceStep]) -> None:
     """The lines of a program in the order of execution, with the variables after each."""
-    lines = text.splitlines()
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     table = Table("step", "line", "code", "variables after it")
-    for number, step in enumerate(steps, 1):
-        variables = "  ".join(f"{name}={_short(value)}" for name, value in step.variables.items())
-        table.add_row(str(number), str(step.line), lines[step.line - 1].strip(), variables)
-    _console().print(table)
+    endless = iter(steps)
+    for number, step in enumerate(islice(endless, MAX_ROWS), 1):
+        shown = [f"{name}={_short(value)}" for name, value in islice(step.variables.items(), MAX_VARIABLES)]
+        more = [f"and {len(step.variables) - MAX_VARIABLES} more"] if len(step.variables) > MAX_VARIABLES else []
+        code, variables = lines[step.line - 1].strip()[:200], "  ".join(shown + more)
+        table.add_row(str(number), str(step.line), Text(code), Text(variables))
+    console = _console()
+    console.print(table)
+    if left := sum(1 for _ in endless):
+        console.print(f"and {left:,} more steps")
 
 
 def _short(value: int) -> str:
-    digits = str(value)
-    return digits if len(digits) <= 40 else f"{digits[:18]}...{digits[-18:]}"
+    return str(value) if value.bit_length() < 128 else f"<about {value.bit_length() * 0.30103:.0f} digits>"
 
 
 def show_audit(source: Source, found: Audit) -> None:
@@ -56,7 +73,7 @@ def show_audit(source: Source, found: Audit) -> None:
     for pair, shared in found.overlaps.items():
         console.print(f"in both splits of {pair}: {shared:,}")
     for example in found.examples:
-        console.print(example, markup=False)
+        console.print(Text(example))
     console.print("FAILED: " + "; ".join(found.failures) if found.failures else "passed")
 
 
@@ -90,8 +107,9 @@ def show_statistics(task: str, found: Mapping[Difficulty, OutputStatistics]) -> 
             f"{row.guess_percent:.1f}",
         )
         if task == "program" and setting == Difficulty(4, 1):
-            printed = [PAPER["most_common"], None, PAPER["first"], PAPER["second_first"], PAPER["before_end"]]
-            cells = ["" if share is None else _share(share) for share in printed]
+            cells = map(
+                _share, (PAPER["most_common"], None, PAPER["first"], PAPER["second_first"], PAPER["before_end"])
+            )
             table.add_row("", "paper", "", "", *cells, "", style="italic")
     console = _console()
     console.print(table)
@@ -101,5 +119,5 @@ def show_statistics(task: str, found: Mapping[Difficulty, OutputStatistics]) -> 
     )
 
 
-def _share(share: Share) -> str:
-    return f"{share.character} {share.percent:.1f}"
+def _share(share: Share | None) -> str:
+    return "" if share is None else f"{share.character} {share.percent:.1f}"

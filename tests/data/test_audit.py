@@ -99,8 +99,25 @@ def test_finds_seeds_that_share(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_cpython_is_not_for_memorization() -> None:
-    with pytest.raises(ExeclabError, match="program and addition"):
+    with pytest.raises(ExeclabError, match="whose input is Python"):
         audit(Source(MemorizationTask(), Difficulty(3)), 10, cpython=True)
+    with pytest.raises(ExeclabError, match="at least 1 sample"):
+        audit(Source(MemorizationTask(), Difficulty(3)), 0)
+
+
+@dataclass(frozen=True)
+class Strange(AdditionTask):
+    """Writes what the interpreter refuses."""
+
+    def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
+        sample = super().draw(rng, difficulty)
+        return Sample(sample.input.replace("+", "//"), sample.target)
+
+
+def test_samples_that_cannot_be_solved_are_disagreements() -> None:
+    found = audit(Source(Strange(), Difficulty(3)), 20, cpython=True)
+    assert found.splits["train"].disagreements == found.splits["train"].cpython_disagreements == 20
+    assert "refused: line 1" in found.examples[0]
 
 
 def test_the_largest_seed() -> None:

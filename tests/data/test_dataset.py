@@ -28,6 +28,8 @@ def test_indexable_iterable_deterministic_picklable(task: str, options: dict[str
     assert dataset[10:13] == entries[10:13]
     assert list(pickle.loads(pickle.dumps(dataset))) == entries
     assert all(dataset.score_answer(entry["answer"], entry) == 1.0 for entry in entries)
+    scrambled = execlab.create_dataset(task, length=4, size=100, scramble=1, **options)  # type: ignore[arg-type]
+    assert all(scrambled.score_answer(entry["answer"], entry) == 1.0 for entry in scrambled)
     smaller = execlab.create_dataset(task, length=4, split="test", seed=0, size=3, **options)  # type: ignore[arg-type]
     assert list(smaller) == entries[:3]
     for index in (150, -151):
@@ -76,5 +78,5 @@ def test_bad_arguments() -> None:
     with pytest.raises(ExeclabError, match="size is -1"):
         execlab.create_dataset("program", length=4, size=-1)
     with pytest.raises(ExeclabError, match="no split 'dev'"):
-        execlab.create_dataset("program", length=4, split="dev")
+        execlab.create_dataset("program", length=4, split="dev")  # type: ignore[arg-type]
     assert list(execlab.create_dataset("program", length=4, size=0)) == []

@@ -68,7 +68,7 @@ def test_never_overwrites_unasked(file_format: Format, tmp_path: Path) -> None:
 @pytest.mark.parametrize("file_format", FORMATS)
 def test_a_full_disk_leaves_nothing(file_format: Format, tmp_path: Path) -> None:
     """A limit on the size of files fails a write like a full disk does."""
-    folder = tmp_path / "new"
+    folder = tmp_path / "new" / "nested"
     done = subprocess.run(
         [sys.executable, "-m", "execlab", "export", "--out", str(folder), "--format", file_format, "--count", "20000"],
         capture_output=True,
@@ -79,7 +79,7 @@ def test_a_full_disk_leaves_nothing(file_format: Format, tmp_path: Path) -> None
     assert done.returncode == 2
     assert done.stderr.startswith("execlab: ")
     assert done.stderr.count("\n") == 1
-    assert not folder.exists()
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_interrupted_export_leaves_nothing(tmp_path: Path) -> None:
@@ -125,7 +125,15 @@ def test_empty_splits_and_other_tasks(tmp_path: Path) -> None:
     source = Source(MemorizationTask(double=True), Difficulty(5))
     for file_format in FORMATS:
         export(source, {"train": 1, "validation": 0, "test": 0}, tmp_path / file_format, file_format)
-    assert (tmp_path / "jsonl" / "test.jsonl").read_bytes() == b""
+        assert {path.name for path in (tmp_path / file_format).iterdir()} == {f"train.{file_format}", "README.md"}
+        assert "split: test" not in (tmp_path / file_format / "README.md").read_text()
+
+
+def test_a_folder_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl").mkdir()
+    with pytest.raises(ExeclabError, match=r"test\.jsonl exists already"):
+        export(SOURCE, COUNTS, tmp_path, "jsonl", force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["test.jsonl"]
 
 
 @pytest.mark.long

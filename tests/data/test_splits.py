@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from execlab.data.sampling import Source, draw_sample
-from execlab.data.splits import SPLITS, Split, check_split, split_of
+from execlab.data.splits import SPLITS, Split, split_of
 from execlab.errors import ExeclabError
 from execlab.randomness import stream
 from execlab.tasks import TASKS, Difficulty, Sample, make_task
@@ -106,8 +106,3 @@ def test_an_empty_split_is_an_error_and_not_a_hang() -> None:
     empty = next(split for split in SPLITS if split != split_of("memorization", "0"))
     with pytest.raises(ExeclabError, match="seems empty"):
         draw_sample(One(), stream("empty"), Difficulty(1), empty)
-
-
-def test_unknown_split() -> None:
-    with pytest.raises(ExeclabError, match="known are train, validation, test"):
-        check_split("dev")

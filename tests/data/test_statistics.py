@@ -32,6 +32,7 @@ def test_the_papers_setting() -> None:
     assert found.most_common.percent == pytest.approx(12.9, abs=0.5)
     assert found.first.character == "1"
     assert found.first.percent == pytest.approx(20.9, abs=1)
+    assert found.second_first is not None
     assert found.second_first.character == "-"
     assert found.second_first.percent == pytest.approx(15.7, abs=1)
     assert found.before_end.character == "0"

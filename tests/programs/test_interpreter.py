@@ -83,6 +83,9 @@ REFUSED = {
     "print(٣)": (1, 7, "'٣' is not part"),
     "print(1)\x00": (1, 9, "U+0000"),
     "print(\ud800)": (1, 7, "U+D800"),
+    "#\x00\nprint(1)": (1, 2, "U+0000"),
+    "print(1)\n#\ud800": (2, 2, "U+D800"),
+    "print(print)": (1, 7, "print is not a value"),
 }
 
 
@@ -105,12 +108,14 @@ def test_refuses_with_place_and_reason(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("#" * 10_001, "10,001 characters; at most 10,000"),
+        ("#" * 10_001, "more than 10,000 characters"),
+        ("print(1_" + "1_" * 4300 + "1)", "at most 4,300 digits"),
         ("print(" + "9" * 4301 + ")", "at most 4,300 digits"),
         ("a=" + "9" * 4300 + "\nprint(a+1)", "at most 4,300 digits"),
         ("a=" + "9" * 4300 + "\nprint(-a-1)", "at most 4,300 digits"),
         ("a=10\nfor x in range(99):a*=a\nprint(a)", "at most 4,300 digits"),
-        ("a=1\nfor x in range(5001):a+=1\nprint(a)", "more than 10,000 steps"),
+        ("a=1\nfor x in range(9999):a+=1\nprint(a)", "more than 10,000 steps"),
+        ("a=1\nfor x in range(5000):a+=1+1\nprint(a)", "more than 10,000 steps"),
         ("a=" + "9" * 2000 + "\nfor x in range(1000):b=a*a\nprint(b)", "more than 10,000 steps"),
         ("print(" + "-" * 101 + "1)", "at most 100 levels"),
         ("print(" + "-" * 9_000 + "1)", "at most 100 levels"),
@@ -123,7 +128,8 @@ def test_each_limit_has_its_own_message(text: str, reason: str) -> None:
 
 
 def test_just_below_the_limits() -> None:
-    assert execute("a=1\nfor x in range(4999):a+=1\nprint(a)") == 5000
+    assert execute("a=1\nfor x in range(9998):a+=1\nprint(a)") == 9999
+    assert execute("a" + "1" * 4500 + "=3\nprint(a" + "1" * 4500 + ")") == 3
     assert execute("print(" + "-" * 97 + "1)") == -1
     assert execute("#" * 9_990 + "\nprint(1)") == 1
 
@@ -167,6 +173,7 @@ def fuzz(candidates: list[str]) -> int:
     for text in candidates:
         try:
             accepted[text] = execute(text)
+            assert sum(1 for _ in trace(text)) >= 1
         except ProgramError as error:
             refused.append((text, error))
     for text, refusal in refused:

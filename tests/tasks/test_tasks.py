@@ -121,6 +121,8 @@ def test_the_protocol_is_all_a_task_needs() -> None:
     class Echo:
         name: ClassVar[str] = "echo"
         hardest: ClassVar[Difficulty] = Difficulty(3)
+        is_python: ClassVar[bool] = False
+        variant = ""
 
         def draw(self, rng: object, difficulty: Difficulty) -> Sample:  # noqa: ARG002
             return Sample("7" * difficulty.length, "7" * difficulty.length)

@@ -60,8 +60,10 @@ class Audit:
 
 def audit(source: Source, count: int, *, cpython: bool = False, advance: Callable[[int], None] = silent) -> Audit:
     """Check `count` samples of each split of this source, and of a neighbouring seed."""
-    if cpython and source.task.name == "memorization":
-        raise ExeclabError("--cpython is for tasks whose input is Python: program and addition")
+    if count < 1:
+        raise ExeclabError(f"count is {count}; an audit needs at least 1 sample")
+    if cpython and not source.task.is_python:
+        raise ExeclabError(f"--cpython is for tasks whose input is Python, and that of {source.task.name} is not")
     examples: list[str] = []
     seen: dict[Split, set[str]] = {}
     splits: dict[Split, SplitAudit] = {}
@@ -80,8 +82,11 @@ def _audit_split(
     for batch in _batches(source, count, advance):
         for sample in batch:
             inputs.add(sample.input)
-            misplaced += split_of(source.task.name, source.task.plain(sample.input)) != source.split
-            truth = source.task.solve(sample.input)
+            try:
+                misplaced += split_of(source.task.name, source.task.plain(sample.input)) != source.split
+                truth = source.task.solve(sample.input)
+            except ExeclabError as error:
+                truth = f"refused: {error}"
             if truth != sample.target:
                 disagreements += 1
                 _note(examples, sample, truth)

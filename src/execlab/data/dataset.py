@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from execlab.data.sampling import BLOCK, Row, Source
-from execlab.data.splits import check_split
 from execlab.data.vocabulary import END_MARK
 from execlab.errors import ExeclabError
 from execlab.randomness import stream
@@ -23,6 +22,8 @@ from execlab.tasks import Difficulty, Sample, check_difficulty, make_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from execlab.data.splits import Split
 
 
 class Entry(TypedDict):
@@ -38,7 +39,7 @@ def create_dataset(
     *,
     length: int,
     nesting: int = 1,
-    split: str = "train",
+    split: Split = "train",
     seed: int = 0,
     size: int = 500,
     strategy: str = "baseline",
@@ -49,7 +50,7 @@ def create_dataset(
     if size < 0:
         raise ExeclabError(f"size is {size}; it must be 0 or more")
     difficulty = Difficulty(length, nesting)
-    source = Source(make_task(task, options), difficulty, check_split(split), seed, strategy, scramble)
+    source = Source(make_task(task, options), difficulty, split, seed, strategy, scramble)
     return Dataset(source, size)
 
 
@@ -104,6 +105,8 @@ def score_answer(answer: str | None, entry: Mapping[str, Any]) -> float:
     """1.0 if the answer is the entry's, spaces around it and a final dot aside; else 0.0."""
     if not isinstance(answer, str):
         return 0.0
+    if answer == entry["answer"]:  # scrambled answers may hold spaces
+        return 1.0
     return float(answer.strip().removesuffix(END_MARK).rstrip() == entry["answer"])
 
 

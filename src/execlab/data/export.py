@@ -40,10 +40,12 @@ def export(
     """Write the splits and the card below `directory`; gives the paths."""
     if file_format not in WRITERS:
         raise unknown("format", file_format, WRITERS)
-    paths = {split: directory / f"{split}.{file_format}" for split in SPLITS}
+    # A split without rows has no file: Hugging Face would refuse to read it.
+    paths = {split: directory / f"{split}.{file_format}" for split in SPLITS if counts[split]}
     card = directory / "README.md"
-    if not force and (there := next((path for path in (*paths.values(), card) if path.exists()), None)):
-        raise ExeclabError(f"{there} exists already; choose another folder or say --force to replace it")
+    for path in (*paths.values(), card):
+        if path.is_dir() or (path.exists() and not force):
+            raise ExeclabError(f"{path} exists already; choose another folder or say --force to replace files")
     with _folder(directory), _all_or_nothing([*paths.values(), card]) as hidden:
         for split, path in paths.items():
             WRITERS[file_format](replace(source, split=split), counts[split], hidden[path], advance)
@@ -54,13 +56,13 @@ def export(
 @contextmanager
 def _folder(directory: Path) -> Iterator[None]:
     """The folder, made if need be, and not left behind empty if the work fails."""
-    made = not directory.exists()
+    made = [folder for folder in (directory, *directory.parents) if not folder.exists()]
     directory.mkdir(parents=True, exist_ok=True)
     try:
         yield
     except BaseException:
-        if made:
-            directory.rmdir()
+        for folder in made:
+            folder.rmdir()
         raise
 
 
@@ -114,10 +116,10 @@ WRITERS: dict[str, Callable[[Source, int, Path, Callable[[int], None]], None]] =
 def dataset_card(source: Source, counts: Mapping[Split, int], file_format: Format) -> str:
     """The card: YAML that names the splits, and a page for people."""
     task, goal = source.task, source.goal
-    files = "\n".join(f"  - split: {split}\n    path: {split}.{file_format}" for split in SPLITS)
+    files = "\n".join(f"  - split: {split}\n    path: {split}.{file_format}" for split in SPLITS if counts[split])
     rows = "\n".join(f"| {split} | {counts[split]:,} |" for split in SPLITS)
     options = ", ".join(f"{name} {json.dumps(value)}" for name, value in source.options.items())
-    example = source.row(0).sample
+    example = replace(source, split="train").row(0).sample
     return f"""---
 license: apache-2.0
 pretty_name: execlab {task.name} (length {goal.length}, nesting {goal.nesting})

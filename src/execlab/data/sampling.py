@@ -112,10 +112,9 @@ class Source:
         return {**vars(self.task), "strategy": self.strategy, "scramble": self.scramble}
 
     def _stream(self, block: int) -> Random:
-        # The dialect changes what is drawn; layout, invert, double and scramble only how it is written, so with and
-        # without them row i is the same sample.
-        dialect = str(getattr(self.task, "dialect", ""))
-        key = (self.task.name, dialect, *self.goal, self.strategy)
+        # Layout, invert, double and scramble change only how a sample is written: with and without them row i is the
+        # same one.
+        key = (self.task.name, self.task.variant, *self.goal, self.strategy)
         return stream(self.seed, self.split or "", self.purpose, block, *key)
 
 

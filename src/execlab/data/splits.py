@@ -12,8 +12,6 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Literal, get_args
 
-from execlab.errors import unknown
-
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 
@@ -29,11 +27,3 @@ def split_of(task: str, plain: str) -> Split:
     """The split of a plain input, the same everywhere and for ever (within a `DATA_VERSION`)."""
     digest = blake2b(f"{SALT} {task} {plain}".encode(), digest_size=8).digest()
     return SPLITS[int.from_bytes(digest, "big") % 3]
-
-
-def check_split(name: str) -> Split:
-    """The split of this name."""
-    for split in SPLITS:
-        if split == name:
-            return split
-    raise unknown("split", name, SPLITS)

@@ -42,7 +42,7 @@ class OutputStatistics:
     most_common: Share  # of all output characters, the end mark not counted
     most_common_with_end: Share  # of the same, the end mark counted
     first: Share
-    second_first: Share
+    second_first: Share | None
     before_end: Share  # the most common digit right before the end mark
     guess_percent: float  # accuracy of the most frequent character per position, learned on train, scored on test
 
@@ -69,23 +69,19 @@ RELEASED_LENGTHS = {
     Difficulty(8, 4): (95, 173),
 }
 
-# What `execlab stats` shows when no difficulty is asked for.
-SETTINGS: dict[str, list[Difficulty]] = {
-    "program": list(RELEASED_LENGTHS),
-    "addition": [Difficulty(3), Difficulty(6), Difficulty(9)],
-    "memorization": [Difficulty(5), Difficulty(35), Difficulty(65)],
-}
+# What `execlab stats` shows when no difficulty is asked for: the paper's settings, or else some lengths.
+SETTINGS = {"program": list(RELEASED_LENGTHS), "memorization": [Difficulty(5), Difficulty(35), Difficulty(65)]}
+OTHER_SETTINGS = [Difficulty(3), Difficulty(6), Difficulty(9)]
 
 
 def output_statistics(source: Source, count: int) -> OutputStatistics:
     """Statistics over `count` samples of every split together."""
-    lengths, characters, ends = [], Counter[str](), 0
+    lengths, characters = [], Counter[str]()
     first, before_end = Counter[str](), Counter[str]()
     for row in replace(source, split=None).rows(stop=count):
         target = row.sample.target
         lengths.append(len(with_end_marks(*row.sample)))
         characters.update(target)
-        ends += 1
         first[target[0]] += 1
         before_end[target[-1]] += 1
     shares, total = _shares(first), characters.total()
@@ -95,9 +91,9 @@ def output_statistics(source: Source, count: int) -> OutputStatistics:
         mean_length=sum(lengths) / count,
         max_length=max(lengths),
         most_common=Share(common, 100 * characters[common] / total),
-        most_common_with_end=Share(common, 100 * characters[common] / (total + ends)),
+        most_common_with_end=Share(common, 100 * characters[common] / (total + count)),
         first=shares[0],
-        second_first=shares[1],
+        second_first=shares[1] if len(shares) > 1 else None,
         before_end=_shares(before_end)[0],
         guess_percent=100
         * guess_accuracy(

@@ -9,7 +9,8 @@ writes, it takes what a person would type: longer expressions, several statement
 [(1, {'a': 2, 'b': 3}), (2, {'a': 6, 'b': 3}), (3, {'a': 6, 'b': 3})]
 >>> execute("a=1\\nfor x in range(99999):a+=x\\nprint(a)")
 Traceback (most recent call last):
-execlab.programs.syntax.ProgramError: line 2, column 23: the program takes more than 10,000 steps
+execlab.programs.syntax.ProgramError: line 2, column 23: the program takes more than 10,000 \
+steps (operations or statements)
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class _Machine:
             yield loop.lineno
 
     def _simple(self, statement: ast.stmt) -> None:
-        self._step(statement)
+        before_it = self.steps
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self.variables[name] = self.value(value)
@@ -105,6 +106,8 @@ class _Machine:
                 self.variables[name] = self._combine(target, before, op, self.value(value))
             case ast.Expr(value=ast.Call(args=[argument])):
                 self.output = self.value(argument)
+        if self.steps == before_it:
+            self._step(statement)  # every statement is at least one step
 
     def value(self, node: ast.expr) -> int:
         """The value of an expression."""
@@ -158,4 +161,4 @@ class _Machine:
     def _step(self, node: ast.expr | ast.stmt, cost: int = 1) -> None:
         self.steps += cost
         if self.steps > MAX_STEPS:
-            fail(node, f"the program takes more than {MAX_STEPS:,} steps")
+            fail(node, f"the program takes more than {MAX_STEPS:,} steps (operations or statements)")

@@ -72,7 +72,8 @@ def shown(name: str) -> str:
 
 _FOREIGN = re.compile(r"[^A-Za-z0-9_+\-*()<>=!:;, \t\n]")
 _COMMENT = re.compile(r"#[^\n]*")
-_LONG_NUMBER = re.compile(rf"\d[\d_]{{{MAX_DIGITS},}}")
+_NEVER = re.compile("[\x00\ud800-\udfff]")  # not even in a comment: Python would not read such a text
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_])[0-9][0-9_]*", re.ASCII)
 _TOUCHING_NUMBER = re.compile(r"(?<![A-Za-z0-9_])[0-9][0-9_]*[A-Za-z]", re.ASCII)
 
 
@@ -82,18 +83,18 @@ def _check_text(text: str) -> str:
         raise _at(
             text,
             MAX_CHARACTERS,
-            f"the program has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed",
+            f"the program has more than {MAX_CHARACTERS:,} characters, which is the most that is allowed",
         )
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     source = _COMMENT.sub(lambda comment: " " * len(comment.group()), text)
-    if found := _FOREIGN.search(source):
+    if found := _NEVER.search(text) or _FOREIGN.search(source):
         character = found.group()
         name = shown(character) if character.isprintable() else f"the character U+{ord(character):04X}"
         message = f"{name} is not part of this language; {CHARACTERS}"
         if character == "." and not source[found.end() :].strip():
             message = "leave out the final '.': it is the end mark that only the model sees"
         raise _at(source, found.start(), message)
-    if found := _LONG_NUMBER.search(source):
+    if found := next((n for n in _NUMBER.finditer(source) if len(n.group().replace("_", "")) > MAX_DIGITS), None):
         raise _at(source, found.start(), f"this integer is too long; at most {MAX_DIGITS:,} digits are allowed")
     if found := _TOUCHING_NUMBER.search(source):
         raise _at(
@@ -206,6 +207,8 @@ def _check_expression(node: ast.expr) -> None:
     match node:
         case ast.Constant(value=value) if type(value) is int:
             return
+        case ast.Name(id="print" | "range" as name):
+            fail(node, f"{name} is not a value; {EXPRESSIONS}")
         case ast.Name():
             return
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):

@@ -23,6 +23,8 @@ class AdditionTask:
 
     name: ClassVar[str] = "addition"
     hardest: ClassVar[Difficulty] = Difficulty(length=50)
+    is_python: ClassVar[bool] = True
+    variant: ClassVar[str] = ""
 
     def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
         """Two operands, each uniform among the positive integers of `length` digits."""

@@ -29,6 +29,8 @@ class MemorizationTask:
 
     name: ClassVar[str] = "memorization"
     hardest: ClassVar[Difficulty] = Difficulty(length=200)
+    is_python: ClassVar[bool] = False
+    variant: ClassVar[str] = ""
 
     invert: bool = False
     double: bool = False

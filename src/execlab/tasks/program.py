@@ -24,6 +24,7 @@ class ProgramTask:
 
     name: ClassVar[str] = "program"
     hardest: ClassVar[Difficulty] = Difficulty(length=50, nesting=10)
+    is_python: ClassVar[bool] = True
 
     dialect: Dialect = "released"
     layout: Layout = "line"
@@ -33,6 +34,11 @@ class ProgramTask:
             raise unknown("dialect", self.dialect, DIALECTS)
         if self.layout not in LAYOUTS:
             raise unknown("layout", self.layout, LAYOUTS)
+
+    @property
+    def variant(self) -> str:
+        """The dialect."""
+        return self.dialect
 
     def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
         """A program with one-line loops."""

@@ -1,8 +1,8 @@
 """What every task is: it draws samples of a difficulty, and it knows the truth about any input.
 
-A task's options (a dialect, a modification of the input) are fields of its frozen dataclass. They never change which
-sample is drawn, only how it is written: `draw` gives the plain sample, `modify` writes its input as the options say,
-and `plain` undoes that.
+A task's options are fields of its frozen dataclass. Most change only how a sample is written (a layout, an inverted
+input): `draw` gives the plain sample, `modify` writes its input as the options say, and `plain` undoes that. What
+changes the sample itself (a dialect) is the task's `variant`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,11 @@ class Task(Protocol):
 
     name: ClassVar[str]
     hardest: ClassVar[Difficulty]
+    is_python: ClassVar[bool]  # whether CPython can run its inputs
+
+    @property
+    def variant(self) -> str:
+        """Tells apart what is drawn under different options; empty if nothing does."""
 
     def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
         """A plain sample, before any modification."""
