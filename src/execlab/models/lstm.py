@@ -1,0 +1,81 @@
+"""The paper's deep LSTM (section 5), one bias per gate, no peepholes.
+
+    i, f, o = sigm, g = tanh of T(h of the layer below, h before);  c = f * c + i * g;  h = o * tanh(c)
+
+Learning on a CPU has a recurrence of its own (recurrence.py); everything else is PyTorch's, and so runs on oneDNN,
+cuDNN or MPS. PyTorch keeps the gates in the order i, f, g, o.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from execlab.models.recurrence import recur
+
+State = tuple[Tensor, ...]
+
+
+class LSTM(nn.Module):
+    """Characters in, logits of the next character out: `(ids, state) -> (logits, state)`."""
+
+    def __init__(self, vocabulary: int, layers: int, cells: int, embedding: int) -> None:
+        super().__init__()
+        self.layers, self.cells = layers, cells
+        self.embedding = nn.Parameter(torch.empty(vocabulary, embedding))
+        sizes = [embedding] + [cells] * (layers - 1)
+        self.from_below = nn.ParameterList(torch.empty(4 * cells, size) for size in sizes)
+        self.from_before = nn.ParameterList(torch.empty(4 * cells, cells) for _ in sizes)
+        self.bias = nn.ParameterList(torch.empty(4 * cells) for _ in sizes)
+        self.output = nn.Parameter(torch.empty(vocabulary, cells))
+        self.output_bias = nn.Parameter(torch.empty(vocabulary))
+        # PyTorch's recurrence wants a second bias; the paper has one.
+        self.register_buffer("no_bias", torch.zeros(4 * cells), persistent=False)
+
+    def initialize(self, seed: int, init: float, forget_bias: float) -> None:
+        """Every parameter uniform in [-init, init]; then the forget gates' bias raised."""
+        generator = torch.Generator().manual_seed(seed)
+        with torch.no_grad():
+            for parameter in self.parameters():
+                parameter.copy_(torch.empty(parameter.shape).uniform_(-init, init, generator=generator))
+            for bias in self.bias:
+                bias[self.cells : 2 * self.cells] += forget_bias
+
+    def start(self, rows: int) -> State:
+        """The zero state of so many rows."""
+        zeros = self.output.new_zeros(self.layers, rows, self.cells)
+        return zeros, zeros
+
+    def read(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
+        """The top layer's h for every character, and the state after the last one."""
+        if torch.is_grad_enabled() and ids.device.type == "cpu" and not torch.is_autocast_enabled("cpu"):
+            return self._read_written_out(ids, state)
+        inputs = nn.functional.embedding(ids, self.embedding)  # (T, B, E)
+        weights = []
+        for below, before, bias in zip(self.from_below, self.from_before, self.bias, strict=True):
+            weights += [below, before, bias, self.no_bias]
+        h, *after = torch.lstm(inputs, state, weights, True, self.layers, 0.0, self.training, False, False)
+        return h, tuple(after)  # (T, B, n)
+
+    def _read_written_out(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
+        """The same for learning on a CPU."""
+        # A character's way through the first layer's weights is a row of a small table.
+        table = nn.functional.linear(self.embedding, self.from_below[0], self.bias[0])  # (V, 4n)
+        projected = nn.functional.embedding(ids, table)  # (T, B, 4n)
+        hs, cs = [], []
+        for layer in range(self.layers):
+            h, last_h, last_c = recur(projected, self.from_before[layer], state[0][layer], state[1][layer])
+            if layer + 1 < self.layers:
+                projected = nn.functional.linear(h, self.from_below[layer + 1], self.bias[layer + 1])
+            hs.append(last_h)
+            cs.append(last_c)
+        return h, (torch.stack(hs), torch.stack(cs))
+
+    def logits(self, h: Tensor) -> Tensor:
+        """What h says about the next character."""
+        return nn.functional.linear(h, self.output, self.output_bias)
+
+    def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
+        """Logits for every character of `ids` (T, B), and the state after the last one."""
+        h, state = self.read(ids, state)
+        return self.logits(h), state  # (T, B, V)

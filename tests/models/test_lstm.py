@@ -1,0 +1,113 @@
+"""The network against a plain reference, written here from the paper's equations (section 5)."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from execlab.data.batches import Lesson, StreamFeed
+from execlab.data.vocabulary import VOCABULARY
+from execlab.models import LSTM
+from execlab.tasks import Difficulty
+from execlab.tasks.program import ProgramTask
+from execlab.training.config import PRESETS
+from execlab.training.loop import count_parameters
+from execlab.training.runs import make_model
+
+V, LAYERS, CELLS, EMBEDDING = 41, 2, 12, 7
+
+
+def small() -> LSTM:
+    model = LSTM(V, LAYERS, CELLS, EMBEDDING)
+    model.initialize(seed=3, init=0.5, forget_bias=0.0)
+    return model
+
+
+def reference(model: LSTM, ids: Tensor, h: list[Tensor], c: list[Tensor]) -> tuple[Tensor, list[Tensor], list[Tensor]]:
+    """One character, one layer, one gate at a time."""
+    h, c = list(h), list(c)
+    logits = []
+    for t in range(ids.shape[0]):
+        below = torch.stack([model.embedding[int(i)] for i in ids[t]])
+        for layer in range(LAYERS):
+            inputs = torch.cat([below, h[layer]], dim=1)  # T_{2n,4n} of the two stacked
+            weight = torch.cat([model.from_below[layer], model.from_before[layer]], dim=1)
+            gates = inputs @ weight.T + model.bias[layer]
+            n = CELLS
+            i, f = torch.sigmoid(gates[:, :n]), torch.sigmoid(gates[:, n : 2 * n])
+            g, o = torch.tanh(gates[:, 2 * n : 3 * n]), torch.sigmoid(gates[:, 3 * n :])
+            c[layer] = f * c[layer] + i * g
+            h[layer] = o * torch.tanh(c[layer])
+            below = h[layer]
+        logits.append(below @ model.output.T + model.output_bias)
+    return torch.stack(logits), h, c
+
+
+@pytest.mark.parametrize("learning", [True, False])
+def test_equals_the_reference(learning: bool) -> None:
+    """Outputs, the state carried over a window's end, and gradients, through both recurrences."""
+    model = small()
+    rng = torch.Generator().manual_seed(1)
+    windows = [torch.randint(0, V, (9, 4), generator=rng) for _ in range(2)]
+    with torch.set_grad_enabled(learning):
+        state = model.start(4)
+        h, c = [torch.zeros(4, CELLS) for _ in range(LAYERS)], [torch.zeros(4, CELLS) for _ in range(LAYERS)]
+        for ids in windows:
+            logits, state = model(ids, state)
+            expected, h, c = reference(model, ids, h, c)
+            torch.testing.assert_close(logits, expected, atol=1e-5, rtol=1e-5)
+            torch.testing.assert_close(state[0], torch.stack(h), atol=1e-5, rtol=1e-5)
+            torch.testing.assert_close(state[1], torch.stack(c), atol=1e-5, rtol=1e-5)
+        if not learning:
+            return
+        gradients = []
+        for output, last in ((logits, state), (expected, (torch.stack(h), torch.stack(c)))):
+            loss = torch.nn.functional.cross_entropy(output.flatten(0, 1), windows[1].flatten())
+            loss = loss + sum((part * part).sum() for part in last)
+            gradients.append(torch.autograd.grad(loss, list(model.parameters()), retain_graph=True))
+        for ours, theirs in zip(*gradients, strict=True):
+            torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+
+
+def test_the_written_out_backward_passes_gradcheck() -> None:
+    from execlab.models.recurrence import Recurrence
+
+    rng = torch.Generator().manual_seed(0)
+    shapes = [(4, 2, 12), (12, 3), (2, 3), (2, 3)]
+    inputs = [torch.randn(shape, generator=rng, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    assert torch.autograd.gradcheck(Recurrence.apply, inputs)
+
+
+def test_the_papers_size() -> None:
+    model = make_model(PRESETS["paper"])
+    assert 2.5e6 < count_parameters(model) < 2.65e6
+    model.initialize(0, 0.08, 0.0)
+    for parameter in model.parameters():
+        assert parameter.abs().max() <= 0.08
+    flat = torch.cat([parameter.flatten() for parameter in model.parameters()])
+    assert flat.std().item() == pytest.approx(0.08 / math.sqrt(3), rel=0.01)
+
+
+def test_forget_bias_and_seeds() -> None:
+    model = LSTM(V, LAYERS, CELLS, EMBEDDING)
+    model.initialize(1, 0.01, forget_bias=1.0)
+    for bias in model.bias:
+        assert bias[CELLS : 2 * CELLS].min() > 0.9
+        assert bias[:CELLS].max() < 0.1
+    other = LSTM(V, LAYERS, CELLS, EMBEDDING)
+    other.initialize(2, 0.01, forget_bias=1.0)
+    assert not torch.equal(model.embedding, other.embedding)
+
+
+def test_the_first_loss_is_that_of_knowing_nothing() -> None:
+    model = make_model(PRESETS["paper"])
+    model.initialize(0, 0.08, 0.0)
+    feed = StreamFeed(Lesson(ProgramTask(), Difficulty(4, 2), "mix"), 100, 50, 100)
+    (piece,) = feed.batch(0, Difficulty(4, 2)).pieces
+    targets = torch.from_numpy(piece.targets)
+    logits, _ = model(torch.from_numpy(piece.ids), model.start(100))
+    loss = torch.nn.functional.cross_entropy(logits[targets >= 0], targets[targets >= 0])
+    assert loss.item() == pytest.approx(math.log(len(VOCABULARY)), abs=0.1)
