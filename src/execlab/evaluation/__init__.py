@@ -1,0 +1,1 @@
+"""How well a model executes: decoding, scores with intervals, kinds of error."""
