@@ -1,0 +1,1 @@
+"""Config, the one training loop, run folders, checkpoints."""

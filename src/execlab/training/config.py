@@ -1,0 +1,231 @@
+"""Everything that defines a run: one flat Config, and the presets that are instances of it.
+
+Every field is a flag of `execlab train`; its comment is the flag's help.
+
+>>> PRESETS["paper"].cells, PRESETS["paper"].learning_rate
+(400, 0.5)
+>>> Config(task="addition", length=3, nesting=2)
+Traceback (most recent call last):
+execlab.errors.ExeclabError: nesting is 2 for the task addition, but it can only be 1
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
+
+from execlab.curriculum import STRATEGIES, Order, Trigger
+from execlab.errors import ExeclabError, unknown
+from execlab.programs import Dialect, Layout
+from execlab.tasks import Difficulty, check_difficulty, make_task
+
+if TYPE_CHECKING:
+    from execlab.tasks import Task
+
+Feed = Literal["stream", "aligned"]
+Optimizer = Literal["sgd", "adamw", "muon"]
+Schedule = Literal["paper", "trapezoid"]
+Precision = Literal["auto", "float32", "bfloat16"]
+
+EPOCH = 500_000  # samples; the paper's memorization runs have 20 epochs
+SMALLEST_RATE = 0.001  # paper: stop when the learning rate becomes smaller
+
+
+def _flag(default: Any, text: str) -> Any:
+    return field(default=default, metadata={"help": text})
+
+
+@dataclass(frozen=True)
+class Config:
+    """A run; the defaults are the paper's."""
+
+    task: str = _flag("program", "What to learn.")
+    length: int = _flag(4, "The goal: digits per integer.")
+    nesting: int = _flag(1, "The goal: operations per program.")
+    dialect: Dialect | None = _flag(None, "Programs: released (default) or appendix.")
+    layout: Layout | None = _flag(None, "Programs: loops on one line (default) or indented.")
+    invert: bool | None = _flag(None, "Memorization: reverse the input.")
+    double: bool | None = _flag(None, "Memorization: write the input twice.")
+    scramble: int | None = _flag(None, "Permute the characters with this seed.")
+
+    strategy: str = _flag("combined", "Which difficulty a training sample has.")
+    mix_share: float = _flag(0.2, "combined: the share of samples drawn by mix.")
+    order: Order = _flag("length_first", "The climb: length first, or nesting first.")
+    stride: int = _flag(1, "The climb: how much longer the next stair is.")
+    trigger: Trigger = _flag("progress", "When to climb: no more progress, or the released code's rule.")
+    advance_at: float = _flag(0.95, "Climb as soon as validation accuracy passes this.")
+    patience: int = _flag(5, "Evaluations without progress before climbing (or decaying the rate) anyway.")
+    rise: float = _flag(0.005, "What counts as progress of an accuracy.")
+
+    feed: Feed = _flag("stream", "Endless rows cut into windows, or whole samples from a zero state.")
+    window: int = _flag(50, "stream: characters per row and step.")
+    batch: int = _flag(100, "Rows per step.")
+
+    model: str = _flag("lstm", "The kind of network.")
+    layers: int = _flag(2, "Layers.")
+    cells: int = _flag(400, "Cells per layer.")
+    embedding: int = _flag(400, "Size of a character's embedding.")
+    init: float = _flag(0.08, "Parameters start uniform within plus or minus this.")
+    forget_bias: float = _flag(0.0, "Added to the forget gates' bias at the start.")
+
+    optimizer: Optimizer = _flag("sgd", "Plain SGD, AdamW, or Muon for the matrices and AdamW for the rest.")
+    learning_rate: float = _flag(0.5, "The learning rate at its height.")
+    schedule: Schedule = _flag("paper", "paper: times 0.8 at the goal; trapezoid: warm-up, level, linear decay to 0.")
+    warmup: int = _flag(0, "trapezoid: steps of warm-up.")
+    decay: float = _flag(0.4, "trapezoid: the last part of the budget in which the rate falls to 0.")
+    weight_decay: float = _flag(0.0, "AdamW, Muon: decoupled weight decay.")
+    clip: float = _flag(5.0, "Largest norm of the gradient.")
+
+    evaluate_every: int = _flag(100, "Steps between evaluations.")
+    evaluate_count: int = _flag(500, "Validation samples per evaluation.")
+    checkpoint_every: int = _flag(1, "Evaluations between checkpoints.")
+    test_count: int = _flag(2_000, "Test samples, scored once at the end.")
+
+    steps: int | None = _flag(None, "Stop after this many steps.")
+    samples: int | None = _flag(None, "Stop after this many samples.")
+    characters: int | None = _flag(None, "Stop after this many characters (padding included).")
+    minutes: float | None = _flag(None, "Stop after this much training time (not exactly repeatable).")
+    epochs: int | None = _flag(None, "Stop after this many epochs of 0.5 M samples; 0: no such limit.")
+
+    precision: Precision = _flag("auto", "float32, or bfloat16 products; auto: what the device does well.")
+    threads: int = _flag(0, "CPU threads; 0: all cores.")
+    device: str = _flag("auto", "cpu, cuda, mps; auto: the best there is.")
+    seed: int = _flag(0, "Seed of the model.")
+    data_seed: int = _flag(0, "Seed of the training samples.")
+
+    def __post_init__(self) -> None:
+        check_difficulty(self.make_task(), self.goal)
+        for name, kind in KINDS.items():
+            value, allowed = getattr(self, name), choices(name)
+            if allowed and value is not None and value not in allowed:
+                raise unknown(name, value, allowed)
+            if value is not None and not isinstance(value, (int, float) if kind is float else kind):
+                raise ExeclabError(f"{name} is {value!r}; it must be {_KIND_NAMES[kind]}")
+        _check_ranges(self)
+
+    @property
+    def goal(self) -> Difficulty:
+        """The difficulty being aimed at."""
+        return Difficulty(self.length, self.nesting)
+
+    def make_task(self) -> Task:
+        """The task with its options."""
+        options = {name: getattr(self, name) for name in ("dialect", "layout", "invert", "double")}
+        return make_task(self.task, options)
+
+
+def _check_ranges(config: Config) -> None:
+    positive = [
+        "stride",
+        "patience",
+        "window",
+        "batch",
+        "layers",
+        "cells",
+        "embedding",
+        "init",
+        "learning_rate",
+        "clip",
+        "evaluate_every",
+        "evaluate_count",
+        "checkpoint_every",
+        "test_count",
+        "steps",
+        "samples",
+        "characters",
+        "minutes",
+    ]
+    for name in positive:
+        if (value := getattr(config, name)) is not None and not value > 0:
+            raise ExeclabError(f"{name} is {value}; it must be above 0")
+    for name in ("rise", "warmup", "weight_decay", "epochs", "threads", "seed", "data_seed"):
+        if (value := getattr(config, name)) is not None and not value >= 0:
+            raise ExeclabError(f"{name} is {value}; it must be 0 or more")
+    for name in ("mix_share", "advance_at", "decay"):
+        if not 0 <= getattr(config, name) <= 1:
+            raise ExeclabError(f"{name} is {getattr(config, name)}; it must be from 0 to 1")
+    limits = (config.steps, config.samples, config.characters, config.minutes, config.epochs)
+    if config.schedule == "trapezoid" and not any(limits):
+        raise ExeclabError("schedule=trapezoid needs a limit: steps, samples, characters, minutes or epochs")
+
+
+KINDS: dict[str, type] = {}
+_CHOICES: dict[str, tuple[str, ...]] = {"strategy": tuple(STRATEGIES)}
+_KIND_NAMES = {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}
+for _name, _hint in get_type_hints(Config).items():
+    _parts = [part for part in (get_args(_hint) or (_hint,)) if part is not type(None)]
+    if get_args(_parts[0]):  # Dialect | None
+        _parts = list(get_args(_parts[0]))
+    if isinstance(_parts[0], str):
+        _CHOICES[_name] = tuple(_parts)
+    KINDS[_name] = str if isinstance(_parts[0], str) else _parts[0]
+
+
+def choices(name: str) -> tuple[str, ...]:
+    """What a field may say, if that is a closed list."""
+    return _CHOICES.get(name, ())
+
+
+PRESETS: dict[str, Config] = {
+    # To the letter of the paper's section 6. Stops when the rate is below 0.001; memorization after 20 epochs.
+    "paper": Config(),
+    # Two CPU cores, minutes. What each choice is worth: docs/log.md.
+    "laptop": Config(
+        feed="aligned",
+        batch=64,
+        cells=128,
+        embedding=64,
+        forget_bias=1.0,
+        optimizer="muon",
+        learning_rate=0.01,
+        schedule="trapezoid",
+        warmup=100,
+        clip=1.0,
+        advance_at=0.8,
+        patience=3,
+        evaluate_count=200,
+        samples=500_000,
+    ),
+    # Seconds, for tests.
+    "smoke": Config(
+        task="addition",
+        length=2,
+        feed="aligned",
+        batch=8,
+        cells=16,
+        embedding=8,
+        optimizer="adamw",
+        learning_rate=1e-2,
+        schedule="trapezoid",
+        clip=1.0,
+        evaluate_every=10,
+        evaluate_count=16,
+        patience=1,
+        test_count=40,
+        steps=60,
+        threads=1,
+    ),
+}
+
+
+# Where a preset differs by task.
+BY_TASK: dict[tuple[str, str], dict[str, Any]] = {
+    ("paper", "memorization"): {"epochs": 20},  # the paper's termination
+    ("laptop", "program"): {"samples": 600_000},
+    ("laptop", "memorization"): {"samples": 250_000},
+}
+
+
+def make_config(preset: str = "laptop", **changes: Any) -> Config:
+    """A preset with changes."""
+    if preset not in PRESETS:
+        raise unknown("preset", preset, PRESETS)
+    if strangers := sorted(changes.keys() - {f.name for f in fields(Config)}):
+        raise unknown("setting", strangers[0], (f.name for f in fields(Config)))
+    task = changes.get("task", PRESETS[preset].task)
+    limits = ("steps", "samples", "characters", "minutes", "epochs")
+    by_task = BY_TASK.get((preset, task), {})
+    base = {**asdict(PRESETS[preset]), **by_task}
+    if any(changes.get(limit) is not None for limit in limits):
+        base |= dict.fromkeys(limits)  # a limit that is asked for replaces the preset's
+    return Config(**{**base, **changes})

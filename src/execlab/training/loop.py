@@ -1,0 +1,251 @@
+"""The one training loop: draw, step, sometimes evaluate, maybe climb or decay, log, maybe checkpoint.
+
+All that a run is, between two steps, stands in `Run` (state.py). A checkpoint holds all of it, and batches are
+functions of (seed, step, difficulty), so a resumed run continues to the same bits as one that was never interrupted.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from execlab.curriculum import Curriculum, stairs
+from execlab.data.batches import AlignedFeed, Lesson, StreamFeed
+from execlab.data.sampling import Source
+from execlab.errors import ExeclabError
+from execlab.evaluation.decoding import Reader, answer
+from execlab.evaluation.scores import teacher_forced
+from execlab.training import checkpoints, runs
+from execlab.training.optimizers import make_optimizer
+from execlab.training.prompt import prompt_of
+from execlab.training.state import Run
+from execlab.training.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from execlab.data.batches import Batch
+    from execlab.tasks import Difficulty, Sample
+    from execlab.training.config import Config
+
+
+def train(config: Config, out: str | Path, *, force: bool = False, view: View | None = None) -> Path:
+    """Train a new run in the folder `out`; gives the folder."""
+    folder = Path(out)
+    run = _new(runs.resolve(config), folder)
+    with runs.locked(folder):
+        runs.create(folder, run.config, count_parameters(run.model), force=force)
+        runs.write_metrics(folder, [])
+        run.save()
+        _train(run, view or View())
+    return folder
+
+
+def resume(out: str | Path, *, view: View | None = None) -> Path:
+    """Go on with a run where its newest whole checkpoint stands."""
+    folder, view = Path(out), view or View()
+    about = runs.read_about(folder)
+    with runs.locked(folder):
+        run = _new(runs.config_from(about, folder / "config.json"), folder)
+        checkpoint, complaints = checkpoints.load_newest(folder / "checkpoints")
+        for complaint in complaints:
+            view.say(complaint)
+        run.restore(checkpoint)
+        if about["versions"] != runs.versions():
+            view.say("library versions or machine differ from those of the run, so the bits may differ too")
+        done = run.counters.finished
+        if done and (folder / "report.json").exists():
+            view.say(f"{folder} is finished: {done}")
+            return folder
+        runs.write_metrics(folder, [m for m in runs.read_metrics(folder) if m["step"] <= checkpoint.step])
+        view.say(f"resuming {folder} from step {checkpoint.step:,}")
+        _train(run, view)
+    return folder
+
+
+def count_parameters(model: nn.Module) -> int:
+    """How many numbers are learned."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def _new(config: Config, folder: Path) -> Run:
+    device = runs.claim(config)
+    torch.use_deterministic_algorithms(True)
+    # Everything here is written before it is read, and filling costs a twelfth of a step.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    model = runs.make_model(config)
+    model.initialize(config.seed, config.init, config.forget_bias)
+    model.to(device)
+    curriculum = Curriculum(
+        stairs(config.strategy, config.goal, config.order, config.stride),
+        config.trigger,
+        config.advance_at,
+        config.patience,
+        config.rise,
+    )
+    return Run(config, folder, device, model, make_optimizer(config, model), curriculum)
+
+
+def make_feed(config: Config) -> AlignedFeed | StreamFeed:
+    """The samples of a run, as batches."""
+    lesson = Lesson(
+        config.make_task(), config.goal, config.strategy, config.mix_share, config.scramble, config.data_seed
+    )
+    if config.feed == "aligned":
+        return AlignedFeed(lesson, config.batch)
+    return StreamFeed(lesson, config.batch, config.window, config.evaluate_every)
+
+
+def _train(run: Run, view: View) -> None:
+    """From wherever the run stands to its end."""
+    config, counters, curriculum = run.config, run.counters, run.curriculum
+    feed = make_feed(config)
+    view.begin(config, count_parameters(run.model), counters.step)
+    with view, _stop_signal() as stopped:
+        while not counters.finished:
+            begin = time.perf_counter()
+            batch = feed.batch(counters.step, curriculum.current)
+            loss, right, counted = step(run, batch)
+            if not math.isfinite(loss):
+                raise ExeclabError(
+                    f"the loss became {loss} at step {counters.step}; the last good checkpoint is kept in "
+                    f"{run.folder}. A smaller learning rate usually helps"
+                )
+            counters.step += 1
+            counters.samples += batch.samples
+            counters.characters += batch.characters
+            counters.padding += batch.characters - batch.used
+            counters.loss += loss
+            counters.right += right
+            counters.counted += counted
+            counters.seconds += time.perf_counter() - begin
+            counters.finished = run.end()
+            view.advance(counters.step, counters.characters, run.used())
+
+            if counters.step % config.evaluate_every == 0 or counters.finished:
+                evaluate(run, view)
+                if counters.evaluations % config.checkpoint_every == 0 or counters.finished:
+                    run.save()
+            if stopped.is_set() and not counters.finished:
+                run.save()
+                view.say(f"stopped at step {counters.step:,}; go on with: execlab train --resume {run.folder}")
+                raise KeyboardInterrupt
+    _finish(run, view)
+
+
+def step(run: Run, batch: Batch) -> tuple[float, int, int]:
+    """One step of learning; gives the summed loss, the right characters and how many count."""
+    config, model = run.config, run.model
+    state = model.start(config.batch) if run.carried is None else run.carried
+    model.train()
+    heard, wanted = [], []
+    with torch.autocast(run.device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
+        for piece in batch.pieces:
+            ids = torch.from_numpy(piece.ids).to(run.device)  # (T, B)
+            targets = torch.from_numpy(piece.targets).to(run.device)  # (T, B)
+            h, state = model.read(ids, tuple(part[:, : ids.shape[1]].contiguous() for part in state))
+            counts = targets >= 0
+            heard.append(h[counts])
+            wanted.append(targets[counts])
+        logits = model.logits(torch.cat(heard))  # only where an answer counts
+    target = torch.cat(wanted)
+    loss = nn.functional.cross_entropy(logits.float(), target, reduction="sum")
+    counted = len(target)
+    run.optimizer.zero_grad(set_to_none=True)
+    # paper: the sum over the window divided by the rows; aligned: the mean over output characters
+    (loss / (config.batch if config.feed == "stream" else max(counted, 1))).backward()  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_(model.parameters(), config.clip)
+    for group in run.optimizer.param_groups:
+        group["lr"] = run.rate()
+    run.optimizer.step()
+    run.carried = tuple(part.detach() for part in state) if config.feed == "stream" else None
+    return loss.item(), int((logits.argmax(-1) == target).sum()), counted
+
+
+def reader_of(config: Config, model: Any) -> Reader:
+    """The model as it reads samples one by one."""
+    return Reader(model, prompt_of(config))
+
+
+def validation_samples(config: Config, difficulty: Difficulty, count: int) -> list[Sample]:
+    """The validation samples of a run at a difficulty: always the same."""
+    source = Source(
+        config.make_task(), difficulty, "validation", config.data_seed, scramble=config.scramble, purpose="validation"
+    )
+    return [row.sample for row in source.rows(stop=count)]
+
+
+def evaluate(run: Run, view: View) -> None:
+    """Score on validation at the current difficulty and at the goal, log it, and let the curriculum decide."""
+    config, counters, curriculum = run.config, run.counters, run.curriculum
+    reader = reader_of(config, run.model)
+    current, accuracies = curriculum.current, {}
+    for difficulty in {current: None, config.goal: None}:
+        samples = validation_samples(config, difficulty, config.evaluate_count)
+        accuracies[difficulty] = teacher_forced(samples, answer(reader, samples, free_running=False)).value
+    training = counters.right / max(counters.counted, 1)
+    line = {
+        "step": counters.step,
+        "samples": counters.samples,
+        "characters": counters.characters,
+        "seconds": round(counters.seconds, 3),
+        "length": current.length,
+        "nesting": current.nesting,
+        "learning_rate": run.rate(),
+        "loss": counters.loss / max(counters.counted, 1),
+        "training_teacher_forced_accuracy": training,
+        "current_teacher_forced_accuracy": accuracies[current],
+        "goal_teacher_forced_accuracy": accuracies[config.goal],
+    }
+    counters.loss, counters.right, counters.counted = 0.0, 0, 0
+    counters.evaluations += 1
+    if curriculum.update(accuracies[current], training) == "decay" and config.schedule == "paper":
+        counters.decays += 1
+        counters.finished = counters.finished or run.end()
+    runs.append_metrics(run.folder, line)
+    view.evaluated(line, lambda: _show(reader, config, current))
+
+
+def _show(reader: Reader, config: Config, difficulty: Difficulty) -> list[tuple[Sample, str]]:
+    samples = validation_samples(config, difficulty, 3)
+    return [(sample, found.free_running) for sample, found in zip(samples, answer(reader, samples), strict=True)]
+
+
+def _finish(run: Run, view: View) -> None:
+    """The weights, the test score (once), the report."""
+    from execlab.training.report import write_report
+
+    runs.save_model(run.folder, run.config, run.model)
+    padding = run.counters.padding / run.counters.characters
+    view.say(f"training is over: {run.counters.finished}; {padding:.1%} of the characters were padding")
+    write_report(run.folder, run.config, reader_of(run.config, run.model), asdict(run.counters), view.say)
+
+
+@contextmanager
+def _stop_signal() -> Iterator[threading.Event]:
+    """Set by the first Ctrl-C or SIGTERM; a second one interrupts at once."""
+    stopped = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+
+    def stop(_number: int, _frame: object) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,92 @@
+"""Muon for the LSTM: momentum whose matrices are made nearly orthogonal before they are applied, gate by gate.
+
+An update then moves every direction of a gate's matrix alike, which learns these tasks from about half the samples that
+AdamW needs (docs/log.md). Embedding, output and biases are not such matrices and go through AdamW.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Quintic iteration that brings singular values near 1 fast rather than exactly there (Jordan et al., 2024).
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+ITERATIONS = 5
+
+
+def orthogonalize(matrices: Tensor) -> Tensor:
+    """Matrices (K, n, m) with their singular values brought near 1."""
+    a, b, c = COEFFICIENTS
+    tall = matrices.shape[1] > matrices.shape[2]
+    x: Tensor = matrices.transpose(1, 2) if tall else matrices
+    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    for _ in range(ITERATIONS):
+        square = x @ x.transpose(1, 2)
+        x = a * x + (b * square + c * square @ square) @ x
+    return x.transpose(1, 2) if tall else x
+
+
+class Muon(torch.optim.Optimizer):
+    """Muon for `matrices` of stacked gates (4n, m), AdamW for the `others`; both follow one learning rate."""
+
+    def __init__(
+        self,
+        matrices: Iterable[Tensor],
+        others: Iterable[Tensor],
+        lr: float,
+        others_share: float,
+        weight_decay: float,
+        momentum: float = 0.95,
+        betas: tuple[float, float] = (0.9, 0.98),
+    ) -> None:
+        self.others_share = others_share
+        self.momentum, self.betas = momentum, betas
+        groups = [{"params": list(matrices), "muon": True}, {"params": list(others), "muon": False}]
+        super().__init__(groups, {"lr": lr, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:  # type: ignore[override]
+        """Apply the gradients."""
+        del closure
+        matrices, others = self.param_groups
+        self._muon(matrices)
+        self._adamw(others)
+
+    def _muon(self, group: dict[str, Any]) -> None:
+        by_shape: dict[tuple[int, ...], list[Tensor]] = {}
+        for parameter in group["params"]:
+            slots = self.state[parameter]
+            if not slots:
+                slots["momentum"] = torch.zeros_like(parameter)
+            slots["momentum"].lerp_(parameter.grad, 1 - self.momentum)
+            by_shape.setdefault(tuple(parameter.shape), []).append(parameter)
+        for (rows, columns), parameters in by_shape.items():
+            n = rows // 4
+            # Nesterov: a step ahead of the momentum.
+            ahead = [self.state[p]["momentum"].lerp(p.grad, 1 - self.momentum) for p in parameters]
+            gates = torch.cat([update.view(4, n, columns) for update in ahead])
+            updates = orthogonalize(gates) * max(1.0, n / columns) ** 0.5
+            for parameter, update in zip(parameters, torch.split(updates, 4), strict=True):
+                parameter.mul_(1 - group["lr"] * group["weight_decay"])
+                parameter.add_(update.reshape(rows, columns), alpha=-group["lr"])
+
+    def _adamw(self, group: dict[str, Any]) -> None:
+        rate = group["lr"] * self.others_share
+        fast, slow = self.betas
+        for parameter in group["params"]:
+            slots = self.state[parameter]
+            if not slots:
+                slots["step"] = torch.zeros(())
+                slots["mean"], slots["square"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
+            slots["step"] += 1
+            steps = float(slots["step"])
+            slots["mean"].lerp_(parameter.grad, 1 - fast)
+            slots["square"].lerp_(parameter.grad.square(), 1 - slow)
+            spread = (slots["square"] / (1 - slow**steps)).sqrt_().add_(1e-8)
+            parameter.mul_(1 - rate * group["weight_decay"])
+            parameter.addcdiv_(slots["mean"], spread, value=-rate / (1 - fast**steps))

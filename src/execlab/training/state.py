@@ -1,0 +1,109 @@
+"""All that a run is between two steps, and how it goes to disk and back: weights, optimizer, carried state, curriculum,
+counters."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from execlab.training import checkpoints, runs
+from execlab.training.config import EPOCH, SMALLEST_RATE, Config
+from execlab.training.optimizers import DECAY, trapezoid
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import torch
+    from torch import Tensor
+
+    from execlab.curriculum import Curriculum
+
+CURRICULUM_MEMORY = ("stair", "passed", "best", "waited", "history")
+
+
+@dataclass
+class Counters:
+    """How far a run is, and what it has seen since the last evaluation."""
+
+    step: int = 0
+    samples: int = 0
+    characters: int = 0
+    padding: int = 0  # of the characters
+    seconds: float = 0.0
+    decays: int = 0
+    evaluations: int = 0
+    loss: float = 0.0
+    right: int = 0
+    counted: int = 0
+    finished: str = ""
+
+
+@dataclass
+class Run:
+    """A run between two steps."""
+
+    config: Config
+    folder: Path
+    device: torch.device
+    model: Any
+    optimizer: torch.optim.Optimizer
+    curriculum: Curriculum
+    counters: Counters = field(default_factory=Counters)
+    carried: tuple[Tensor, ...] | None = None
+
+    def rate(self) -> float:
+        """The learning rate of the next step."""
+        if self.config.schedule == "paper":
+            return float(self.config.learning_rate * DECAY**self.counters.decays)
+        return trapezoid(self.config, self.counters.step, self.used())
+
+    def used(self) -> float:
+        """The share of the budget that is used; 0 where there is no limit."""
+        now, limits = self.counters, self.config
+        epochs = limits.epochs * EPOCH if limits.epochs else None
+        minutes = None if limits.minutes is None else limits.minutes * 60
+        pairs = (
+            (now.step, limits.steps),
+            (now.samples, limits.samples),
+            (now.samples, epochs),
+            (now.characters, limits.characters),
+            (now.seconds, minutes),
+        )
+        return max((spent / limit for spent, limit in pairs if limit is not None), default=0.0)
+
+    def end(self) -> str:
+        """Why training is over, or nothing."""
+        if self.used() >= 1:
+            return "the budget is used up"
+        if self.config.schedule == "paper" and self.rate() < SMALLEST_RATE:
+            return f"the learning rate fell below {SMALLEST_RATE}"
+        return ""
+
+    def save(self) -> None:
+        """Write a checkpoint."""
+        tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
+        for number, slots in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{number}.{name}": value for name, value in slots.items() if value is not None}
+        tensors |= {f"carried.{i}": part for i, part in enumerate(self.carried or ())}
+        memory = {name: value for name, value in asdict(self.curriculum).items() if name in CURRICULUM_MEMORY}
+        state = {"counters": asdict(self.counters), "curriculum": memory}
+        checkpoints.save(self.folder / "checkpoints", self.counters.step, tensors, state)
+
+    def restore(self, checkpoint: checkpoints.Checkpoint) -> None:
+        """Become what the checkpoint says."""
+        where = self.folder / "checkpoints"
+        groups: dict[str, dict[str, Tensor]] = {"model": {}, "optimizer": {}, "carried": {}}
+        for name, tensor in checkpoint.tensors.items():
+            group, _, rest = name.partition(".")
+            groups[group][rest] = tensor
+        runs.fill(self.model, groups["model"], where)
+        slots: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in groups["optimizer"].items():
+            number, _, slot = name.partition(".")
+            slots.setdefault(int(number), {})[slot] = tensor
+        self.optimizer.load_state_dict({"state": slots, "param_groups": self.optimizer.state_dict()["param_groups"]})
+        if groups["carried"]:
+            self.carried = tuple(groups["carried"][key].to(self.device) for key in sorted(groups["carried"]))
+        self.counters = Counters(**checkpoint.state["counters"])
+        for name, value in checkpoint.state["curriculum"].items():
+            setattr(self.curriculum, name, value)
