@@ -22,27 +22,38 @@ if TYPE_CHECKING:
     from execlab.programs.interpreter import TraceStep, execute, trace
     from execlab.programs.syntax import ProgramError
     from execlab.tasks.task import Difficulty, Sample
+    from execlab.training.config import Config, make_config
+    from execlab.training.load import Executor, load
+    from execlab.training.loop import resume, train
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Config": "execlab.training.config",
     "Dataset": "execlab.data.dataset",
     "Difficulty": "execlab.tasks.task",
     "ExeclabError": "execlab.errors",
+    "Executor": "execlab.training.load",
     "ProgramError": "execlab.programs.syntax",
     "Sample": "execlab.tasks.task",
     "TraceStep": "execlab.programs.interpreter",
     "create_dataset": "execlab.data.dataset",
     "execute": "execlab.programs.interpreter",
     "generate": "execlab.data.dataset",
+    "load": "execlab.training.load",
+    "make_config": "execlab.training.config",
+    "resume": "execlab.training.loop",
     "score_answer": "execlab.data.dataset",
     "trace": "execlab.programs.interpreter",
+    "train": "execlab.training.loop",
 }
 
 __all__ = [
+    "Config",
     "Dataset",
     "Difficulty",
     "ExeclabError",
+    "Executor",
     "ProgramError",
     "Sample",
     "TraceStep",
@@ -50,8 +61,12 @@ __all__ = [
     "create_dataset",
     "execute",
     "generate",
+    "load",
+    "make_config",
+    "resume",
     "score_answer",
     "trace",
+    "train",
 ]
 
 

@@ -1,4 +1,4 @@
-"""The command line: one thin command per verb.
+"""The command line: where it starts, and what becomes of mistakes.
 
 Whatever goes wrong through a user's mistake is one sentence on standard error and exit status 2; a failed audit is 1.
 The core is light enough to be imported here; anything heavier is imported by the command that needs it.
@@ -6,31 +6,16 @@ The core is light enough to be imported here; anything heavier is imported by th
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from io import TextIOWrapper
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import NoReturn
 
 import click
 
-from execlab import __version__
-from execlab.data.export import WRITERS
-from execlab.data.sampling import STATIC_STRATEGIES, Source
-from execlab.data.splits import SPLITS
+from execlab import __version__, cli_samples, cli_training
 from execlab.errors import ExeclabError
-from execlab.programs import DIALECTS, LAYOUTS
-from execlab.programs.syntax import MAX_CHARACTERS, MAX_DIGITS
-from execlab.tasks import TASKS, Difficulty, make_task
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from execlab.data.export import Format
-    from execlab.data.splits import Split
-
-F = TypeVar("F", bound="Callable[..., object]")
+from execlab.programs.syntax import MAX_DIGITS
 
 
 def main() -> NoReturn:
@@ -91,227 +76,5 @@ def app(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-# Options that several commands share -------------------------------------------------------------------------------
-
-
-def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
-    def decorate(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def _choice(flag: str, names: Iterable[str], text: str, default: str | None = None) -> Callable[[F], F]:
-    return click.option(
-        flag, type=click.Choice(list(names)), default=default, show_default=default is not None, help=text
-    )
-
-
-TASK_OPTIONS = _together(
-    _choice("--task", TASKS, "What to draw.", "program"),
-    _choice(
-        "--dialect",
-        DIALECTS,
-        "Programs: the released generator (default) or the pseudocode of the appendix.",
-    ),
-    _choice("--layout", LAYOUTS, "Programs: loops on one line (default) or indented as in Fig. 1."),
-    click.option("--invert", is_flag=True, default=None, help="Memorization: reverse the input."),
-    click.option("--double", is_flag=True, default=None, help="Memorization: write the input twice."),
-    click.option("--scramble", type=int, metavar="SEED", help="Permute the characters as in Fig. 2."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Every seed gives other samples."),
-)
-LENGTH = click.option(
-    "--length",
-    type=int,
-    default=4,
-    show_default=True,
-    help="Digits per integer (1 to 50; memorization 1 to 200).",
-)
-NESTING = click.option(
-    "--nesting",
-    type=int,
-    default=1,
-    show_default=True,
-    help="Operations per program (1 to 10; other tasks only 1).",
-)
-STRATEGY = _choice(
-    "--strategy",
-    STATIC_STRATEGIES,
-    "baseline: always this difficulty; mix: anything up to it, drawn per sample.",
-    "baseline",
-)
-SAMPLE_OPTIONS = _together(TASK_OPTIONS, LENGTH, NESTING, STRATEGY)
-
-
-def _count(default: int, text: str) -> Callable[[F], F]:
-    return click.option("--count", type=click.IntRange(min=0), default=default, show_default=True, help=text)
-
-
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-
-
-def _source(
-    task: str,
-    length: int,
-    nesting: int,
-    seed: int,
-    scramble: int | None,
-    strategy: str = "baseline",
-    split: Split | None = None,
-    **options: object,
-) -> Source:
-    return Source(make_task(task, options), Difficulty(length, nesting), split, seed, strategy, scramble)
-
-
-# Commands ----------------------------------------------------------------------------------------------------------
-
-
-@app.command()
-@SAMPLE_OPTIONS
-@_choice("--split", SPLITS, "Which split to draw from.", "train")
-@_count(5, "How many samples.")
-@click.option("--jsonl", is_flag=True, help="One JSON object per line instead of text.")
-def sample(count: int, jsonl: bool, **description: Any) -> None:
-    """Draw samples of a task and split.
-
-    The same arguments give the same bytes anywhere, and sample i is the same however many are drawn.
-    """
-    source = _source(**description)
-    for row in source.rows(stop=count):
-        if jsonl:
-            sys.stdout.write(json.dumps(source.record(row)) + "\n")
-        else:
-            sys.stdout.write(f"Input:\n{row.sample.input}\nTarget: {row.sample.target}\n\n")
-
-
-@app.command()
-@click.argument("file", type=click.Path(allow_dash=True))
-@click.option("--trace", "with_trace", is_flag=True, help="Show each executed line and the variables after it.")
-def execute(file: str, with_trace: bool) -> None:
-    """Run a program and print its output.
-
-    FILE is a path, or - for standard input. The language: assignments, + - *, conditional expressions, loops over
-    range(n) without loops inside, and one print at the end. execlab's own interpreter runs it; nothing is handed to
-    Python.
-    """
-    from execlab.programs import execute, trace
-
-    # A character has at most 4 bytes, so this much is enough to see that a text is too long.
-    enough = 4 * MAX_CHARACTERS + 4
-    if file == "-":
-        data = sys.stdin.buffer.read(enough)
-    else:
-        with Path(file).open("rb") as opened:
-            data = opened.read(enough)
-    text = data.decode("utf-8-sig", errors="surrogateescape")  # stray bytes are refused by name
-    output = execute(text)
-    if with_trace:
-        from execlab.tables import show_trace
-
-        show_trace(text, trace(text))
-    click.echo(output)
-
-
-@app.command()
-@SAMPLE_OPTIONS
-@_count(2_000, "How many samples of each split.")
-@click.option("--cpython", is_flag=True, help="Also run every program in a real, separate Python process.")
-@JSON
-@click.pass_context
-def audit(ctx: click.Context, /, count: int, cpython: bool, as_json: bool, **description: Any) -> None:
-    """Prove that labels are right and splits apart.
-
-    Every target is computed anew, and what splits and seeds share is counted.
-    Exit status 1 if anything overlaps or disagrees.
-    """
-    from execlab.data.audit import PASSES, audit
-    from execlab.progress import progress
-
-    source = _source(**description)
-    with progress("audit", PASSES * count, "samples") as advance:
-        found = audit(source, count, cpython=cpython, advance=advance)
-    if as_json:
-        about = {
-            "task": source.task.name,
-            **source.goal._asdict(),
-            "seed": source.seed,
-            "options": source.options,
-        }
-        click.echo(json.dumps({**about, **found.as_dict()}, indent=2))
-    else:
-        from execlab.tables import show_audit
-
-        show_audit(source, found)
-    ctx.exit(1 if found.failures else 0)
-
-
-@app.command()
-@TASK_OPTIONS
-@click.option("--length", type=int, help="One difficulty instead of the usual settings.")
-@click.option("--nesting", type=int, help="One difficulty instead of the usual settings.")
-@_count(10_000, "How many samples per setting (the paper: 10,000).")
-@JSON
-def stats(length: int | None, nesting: int | None, count: int, as_json: bool, **description: Any) -> None:
-    """Measure what can be guessed without understanding.
-
-    The paper's statistics of output characters (section 3) and the lengths of samples, beside the paper's numbers.
-    """
-    from execlab.data.statistics import OTHER_SETTINGS, SETTINGS, output_statistics
-    from execlab.progress import progress
-
-    if count == 0:
-        raise ExeclabError("count is 0; statistics need at least 1 sample")
-    if length is None and nesting is None:
-        settings = SETTINGS.get(description["task"], OTHER_SETTINGS)
-    else:
-        settings = [Difficulty(4 if length is None else length, 1 if nesting is None else nesting)]
-    sources = [_source(**description, **setting._asdict()) for setting in settings]
-    found = []
-    with progress("stats", 3 * count * len(sources), "samples") as advance:
-        for source in sources:
-            found.append(output_statistics(source, count))
-            advance(3 * count)
-    if as_json:
-        rows = [{**s._asdict(), **f.as_dict()} for s, f in zip(settings, found, strict=True)]
-        click.echo(json.dumps(rows, indent=2))
-    else:
-        from execlab.tables import show_statistics
-
-        show_statistics(description["task"], dict(zip(settings, found, strict=True)))
-
-
-@app.command()
-@SAMPLE_OPTIONS
-@_choice("--format", WRITERS, "The kind of file.", "jsonl")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
-@_count(1_000, "Rows of each split.")
-@click.option("--train", type=click.IntRange(min=0), help="Rows of train, if not --count.")
-@click.option("--validation", type=click.IntRange(min=0), help="Rows of validation, if not --count.")
-@click.option("--test", type=click.IntRange(min=0), help="Rows of test, if not --count.")
-@click.option("--force", is_flag=True, help="Replace files that exist already.")
-def export(
-    format: Format,
-    out: Path,
-    count: int,
-    train: int | None,
-    validation: int | None,
-    test: int | None,
-    force: bool,
-    **description: Any,
-) -> None:
-    """Write a dataset: train, validation and test files.
-
-    The card beside them lets Hugging Face `datasets.load_dataset(OUT)` read the folder without a script.
-    """
-    from execlab.data.export import export
-    from execlab.progress import progress
-
-    asked = zip(SPLITS, (train, validation, test), strict=True)
-    counts = {split: count if rows is None else rows for split, rows in asked}
-    source = _source(**description)
-    with progress("export", sum(counts.values())) as advance:
-        paths = export(source, counts, out, format, force=force, advance=advance)
-    for path in paths:
-        click.echo(f"wrote {path}")
+for _command in (*cli_samples.COMMANDS, *cli_training.COMMANDS):
+    app.add_command(_command)

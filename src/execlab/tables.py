@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import sys
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from execlab.data.statistics import PAPER, RELEASED_LENGTHS
+from execlab.data.vocabulary import END_MARK
 from execlab.tasks import Difficulty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from execlab.data.audit import Audit
     from execlab.data.sampling import Source
     from execlab.data.statistics import OutputStatistics, Share
     from execlab.programs import TraceStep
+    from execlab.training.load import Prediction
 
 
 MAX_ROWS = 500  # of a trace
@@ -121,3 +123,67 @@ def show_statistics(task: str, found: Mapping[Difficulty, OutputStatistics]) -> 
 
 def _share(share: Share | None) -> str:
     return "" if share is None else f"{share.character} {share.percent:.1f}"
+
+
+def show_evaluation(about: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+    """The three accuracies, what guessing gives, and where the mistakes are."""
+    console = _console()
+    title = "{task}, length {length}, nesting {nesting}, {split} split, {strategy}, seed {seed}".format(**about)
+    table = Table("", "accuracy", "95 % interval", "n", title=f"{about['run']}: {title}")
+    for name in ("teacher_forced_accuracy", "free_running_accuracy", "exact_match"):
+        table.add_row(name.replace("_", " "), *_cells(found[name]))
+    table.add_row("chance", f"{found['chance']:.2%}", "", "")
+    table.add_row("most frequent character per position", f"{found['most_frequent_character']:.2%}", "", "")
+    console.print(table)
+    places = "  ".join(f"{i}: {place['value']:.0%}" for i, place in enumerate(found["by_position"], 1))
+    console.print(f"teacher-forced accuracy by output position: {places}")
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in found["kinds_of_error"].items())
+    console.print(f"kinds of error: {kinds}")
+    for key, heading in (
+        ("by_carries", "carries"),
+        ("by_longest_carry_chain", "longest carry chain"),
+        ("by_operation", "operation"),
+    ):
+        if key in found:
+            groups = Table(heading, "exact match", "95 % interval", "n")
+            for name, score in found[key].items():
+                groups.add_row(name, *_cells(score))
+            console.print(groups)
+
+
+def _cells(score: Mapping[str, Any]) -> tuple[str, str, str]:
+    return f"{score['value']:.2%}", f"{score['low']:.2%} to {score['high']:.2%}", f"{score['n']:,}"
+
+
+def show_prediction(found: Prediction, *, teacher_forced: bool) -> None:
+    """The answer, the truth, and every character with its probability; right and wrong by colour and sign."""
+    console = _console()
+    truth = found.target + END_MARK
+    colour, sign = ("green", "right") if found.correct else ("red", "wrong")
+    console.print(Text("Input:\n" + found.input))
+    console.print(Text(f"Target: {found.target}"))
+    console.print(Text("Prediction: ").append(f"{found.prediction} ({sign})", style=colour))
+    table = Table("said", "", "truth", "probability", "next likeliest")
+    for i, character in enumerate(found.characters):
+        true = truth[i] if i < len(truth) else ""
+        right = character.character == true
+        said = Text(repr(character.character)[1:-1], style="green" if right else "red")
+        others = "  ".join(f"{repr(letter)[1:-1]} {share:.1%}" for letter, share in character.alternatives)
+        table.add_row(said, "=" if right else "x", true, f"{character.probability:.1%}", Text(others))
+    console.print(table)
+    if teacher_forced:
+        console.print("teacher-forced: every character is said after the correct ones before it")
+    if found.outside:
+        console.print(Text(f"outside the trained difficulty: {found.outside}"))
+
+
+def show_comparison(about: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """One row per run; differences to the first."""
+    differences = ("difference in\nteacher-forced", "difference in\nexact match")
+    table = Table("run", "teacher-forced", "exact match", *differences, title=about)
+    for row in rows:
+        gaps = [row["teacher_forced_difference"], row["exact_match_difference"]]
+        told = [f"{g['value']:+.2%} ({g['low']:+.2%} to {g['high']:+.2%})" if row is not rows[0] else "" for g in gaps]
+        scores = [row["teacher_forced_accuracy"], row["exact_match"]]
+        table.add_row(row["run"], *(f"{s['value']:.2%} ({s['low']:.2%} to {s['high']:.2%})" for s in scores), *told)
+    _console().print(table)
