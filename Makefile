@@ -1,7 +1,8 @@
 # Two commands do everything on a machine with only python3, make and git: `make run` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := parquet,bench,dev
+FIRST := runs/first
+EXTRAS := train,tensorboard,parquet,bench,dev
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -21,12 +22,21 @@ help: ## show what can be made
 
 setup: .venv/ready ## build .venv with everything, nothing else
 
-run: .venv/ready ## see it work: samples of each task, one executed, the splits proved
-	$(BIN)/execlab sample --task program --length 4 --nesting 3 --split test --count 2 --seed 7
-	$(BIN)/execlab sample --task addition --length 6 --split test --count 1 --seed 7
-	$(BIN)/execlab sample --task memorization --length 9 --double --split test --count 1 --seed 7
-	printf 'j=8584\nfor x in range(8):\n  j+=920\nb=(1500+j)\nprint((b+7567))\n' | $(BIN)/execlab execute --trace -
-	$(BIN)/execlab audit --task program --length 4 --nesting 3 --count 2000 --cpython
+# A second `make run` goes on with a run that was stopped, or shows the finished one.
+run: .venv/ready ## teach a network to add three-digit numbers, in a few minutes, and look at it
+	@echo 'A sample of what it will learn:'
+	@$(BIN)/execlab sample --task addition --length 3 --count 1
+	@if [ -f $(FIRST)/config.json ]; then $(BIN)/execlab train --resume $(FIRST); \
+	else $(BIN)/execlab train --task addition --length 3 --strategy combined --out $(FIRST); fi
+	@$(BIN)/execlab evaluate $(FIRST)
+	@sed -n '/^## The first/,$$p' $(FIRST)/report.md
+	@echo
+	@echo 'Learning curve: $(FIRST)/learning_curve.png. What to try next:'
+	@echo "  $(BIN)/execlab predict $(FIRST) 'print(123+989)'"
+	@echo '  $(BIN)/execlab train --task addition --length 3 --strategy baseline --out runs/baseline'
+	@echo '  $(BIN)/execlab compare $(FIRST) runs/baseline'
+	@echo '  $(BIN)/execlab train --task program --length 2 --nesting 1 --samples 300000'
+	@echo '  $(BIN)/execlab --help'
 
 lint: .venv/ready ## style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -48,6 +58,9 @@ bench: .venv/ready ## side-by-side measurements
 	$(BIN)/python benchmarks/generator.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/interpreter.py
+	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/evaluation.py
+	$(BIN)/python benchmarks/kill_resume.py
 
 golden: .venv/ready ## write the golden rows anew, after raising DATA_VERSION
 	$(BIN)/python tests/data/test_sampling.py
