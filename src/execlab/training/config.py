@@ -184,7 +184,7 @@ PRESETS: dict[str, Config] = {
         advance_at=0.8,
         patience=3,
         evaluate_count=200,
-        samples=500_000,
+        samples=400_000,
     ),
     # Seconds, for tests.
     "smoke": Config(
