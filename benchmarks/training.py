@@ -89,7 +89,7 @@ def main() -> None:
     for name, rate in rates.items():
         print(f"{name:14} {rate:>9,.0f} characters/s")
     share = statistics.median(drawing[3:]) / statistics.median(times["execlab"])
-    print(f"drawing samples takes {share:.1%} of a step (bar 10 %, before it is done beside the step)")
+    print(f"drawing samples takes {share:.1%} of a step (bar 10 %)")
     ratio = rates["execlab"] / rates["bare PyTorch"]
     print(f"execlab / bare PyTorch: {ratio:.2f} (bar 0.95): {'met' if ratio >= 0.95 else 'NOT MET'}")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
