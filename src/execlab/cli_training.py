@@ -93,6 +93,7 @@ def train(
     """
     _needs_torch()
     from execlab.training import loop
+    from execlab.training.runs import default_folder
     from execlab.training.view import TensorBoard, best_view
 
     changes = {name: value for name, value in settings.items() if value is not None}
@@ -103,8 +104,7 @@ def train(
         folder = resumed
     else:
         config = _config(preset, file, changes)
-        name = f"{config.task}-{config.length}x{config.nesting}-{config.strategy}-{config.seed}"
-        folder = out or Path("runs") / name
+        folder = out or default_folder(config)
     if tensorboard:
         view = TensorBoard(view, folder)
     if resumed is not None:

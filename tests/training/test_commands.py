@@ -135,6 +135,13 @@ def test_from_python(addition: Path, tmp_path: Path) -> None:
     assert execlab.load(folder).config.steps == 20  # an unfinished run: its newest checkpoint
 
 
+def test_a_run_without_a_name_goes_below_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = execlab.train(execlab.make_config("smoke", steps=10))
+    assert (tmp_path / folder / "model.safetensors").exists()
+    assert str(folder) == "runs/addition-2x1-combined-0"
+
+
 def test_tensorboard(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     run("train", "--preset", "smoke", "--tensorboard", "--out", str(tmp_path / "run"))

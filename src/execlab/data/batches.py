@@ -16,7 +16,7 @@ import numpy as np
 from execlab.curriculum import STRATEGIES, combined
 from execlab.data.sampling import draw_sample
 from execlab.data.scramble import scramble
-from execlab.data.vocabulary import END_MARK, VOCABULARY
+from execlab.data.vocabulary import END_MARK, VOCABULARY, with_end_marks
 from execlab.randomness import stream
 from execlab.tasks import Difficulty, Sample, Task
 
@@ -90,7 +90,7 @@ def encode(text: str) -> NDArray[np.int64]:
 def pack(samples: Sequence[Sample]) -> Batch:
     """Whole samples, one per row, longest first; rows drop out in a few groups as they end, so little is padding."""
     samples = sorted(samples, key=lambda sample: -len(sample.input) - len(sample.target))
-    texts = [f"{sample.input}{END_MARK}{sample.target}{END_MARK}" for sample in samples]
+    texts = [with_end_marks(*sample) for sample in samples]
     longest = len(texts[0])
     ids = encode("".join(text.ljust(longest, END_MARK) for text in texts)).reshape(len(texts), longest)
     starts = np.array([len(sample.input) for sample in samples])[:, None]  # the input's end mark asks for output
@@ -202,7 +202,7 @@ class _Row:
                 self.left = 0
                 continue
             self.left -= length
-            self.text += f"{sample.input}{END_MARK}{sample.target}{END_MARK}"
+            self.text += with_end_marks(*sample)
             self.marks += b"\0" * len(sample.input) + b"\1" * len(sample.target) + b"\2" + b"\0"
         text, marks = self.text[: count + 1], self.marks[:count]
         self.text, self.marks = self.text[count:], self.marks[count:]

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from execlab.training.config import Config
 
 
-def train(config: Config, out: str | Path, *, force: bool = False, view: View | None = None) -> Path:
-    """Train a new run in the folder `out`; gives the folder."""
-    folder = Path(out)
+def train(config: Config, out: str | Path | None = None, *, force: bool = False, view: View | None = None) -> Path:
+    """Train a new run in the folder `out` (below runs/ if none is named); gives the folder."""
+    folder = runs.default_folder(config) if out is None else Path(out)
     run = _new(runs.resolve(config), folder)
     with runs.locked(folder):
         runs.create(folder, run.config, count_parameters(run.model), force=force)

@@ -64,6 +64,11 @@ def commit() -> str | None:
     return done.stdout.strip() or None
 
 
+def default_folder(config: Config) -> Path:
+    """Where a run goes that was given no folder."""
+    return Path("runs") / f"{config.task}-{config.length}x{config.nesting}-{config.strategy}-{config.seed}"
+
+
 def create(folder: Path, config: Config, parameters: int, *, force: bool) -> None:
     """A new run folder with its config."""
     if folder.exists() and not folder.is_dir():
