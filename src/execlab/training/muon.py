@@ -1,7 +1,7 @@
 """Muon for the LSTM: momentum whose matrices are made nearly orthogonal before they are applied, gate by gate.
 
-An update then moves every direction of a gate's matrix alike, which learns these tasks from about half the samples that
-AdamW needs (docs/log.md). Embedding, output and biases are not such matrices and go through AdamW.
+An update then moves every direction of a gate's matrix alike, which learns these tasks from fewer samples than AdamW
+needs (docs/log.md). Embedding, output and biases are not such matrices and go through AdamW.
 """
 
 from __future__ import annotations
