@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ def test_the_wheel_works_alone(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path)]
     subprocess.run([*build, str(ROOT)], check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
+    assert "execlab/models/recurrence.c" in zipfile.ZipFile(wheel).namelist()
     wheels = Path(sys.prefix) / "wheels"
     venv.create(tmp_path / "env", with_pip=True)
     inside = tmp_path / "env" / "bin"

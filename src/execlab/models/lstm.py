@@ -8,10 +8,15 @@ cuDNN or MPS. PyTorch keeps the gates in the order i, f, g, o.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor, nn
 
-from execlab.models.recurrence import recur
+from execlab.models.recurrence import linear, recur
+
+if TYPE_CHECKING:
+    from execlab.models.native import Native
 
 State = tuple[Tensor, ...]
 
@@ -22,6 +27,7 @@ class LSTM(nn.Module):
     def __init__(self, vocabulary: int, layers: int, cells: int, embedding: int) -> None:
         super().__init__()
         self.layers, self.cells = layers, cells
+        self.native: Native | None = None
         self.embedding = nn.Parameter(torch.empty(vocabulary, embedding))
         sizes = [embedding] + [cells] * (layers - 1)
         self.from_below = nn.ParameterList(torch.empty(4 * cells, size) for size in sizes)
@@ -32,13 +38,17 @@ class LSTM(nn.Module):
         # PyTorch's recurrence wants a second bias; the paper has one.
         self.register_buffer("no_bias", torch.zeros(4 * cells), persistent=False)
 
-    def initialize(self, seed: int, init: float, forget_bias: float) -> None:
-        """Every parameter uniform in [-init, init]; then the forget gates' bias raised."""
+    def initialize(self, seed: int, init: float, forget_bias: float, chrono: float = 0.0) -> None:
+        """Every parameter uniform in [-init, init]; then the forget gates' bias raised, or the biases of forget and
+        input gates set so that a cell forgets after 1 to `chrono` characters (Tallec & Ollivier, 2018)."""
         generator = torch.Generator().manual_seed(seed)
         with torch.no_grad():
             for parameter in self.parameters():
                 parameter.copy_(torch.empty(parameter.shape).uniform_(-init, init, generator=generator))
             for bias in self.bias:
+                if chrono:
+                    spread = torch.empty(self.cells).uniform_(1, max(chrono, 2.0) - 1, generator=generator).log()
+                    bias[: self.cells], bias[self.cells : 2 * self.cells] = -spread, spread
                 bias[self.cells : 2 * self.cells] += forget_bias
 
     def start(self, rows: int) -> State:
@@ -48,8 +58,10 @@ class LSTM(nn.Module):
 
     def read(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
         """The top layer's h for every character, and the state after the last one."""
-        if torch.is_grad_enabled() and ids.device.type == "cpu" and not torch.is_autocast_enabled("cpu"):
-            return self._read_written_out(ids, state)
+        half = torch.is_autocast_enabled("cpu")
+        if torch.is_grad_enabled() and ids.device.type == "cpu" and (self.native is not None or not half):
+            with torch.autocast("cpu", enabled=False):
+                return self._read_written_out(ids, state, half=half)
         inputs = nn.functional.embedding(ids, self.embedding)  # (T, B, E)
         weights = []
         for below, before, bias in zip(self.from_below, self.from_before, self.bias, strict=True):
@@ -57,16 +69,17 @@ class LSTM(nn.Module):
         h, *after = torch.lstm(inputs, state, weights, True, self.layers, 0.0, self.training, False, False)
         return h, tuple(after)  # (T, B, n)
 
-    def _read_written_out(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
+    def _read_written_out(self, ids: Tensor, state: State, *, half: bool) -> tuple[Tensor, State]:
         """The same for learning on a CPU."""
         # A character's way through the first layer's weights is a row of a small table.
         table = nn.functional.linear(self.embedding, self.from_below[0], self.bias[0])  # (V, 4n)
         projected = nn.functional.embedding(ids, table)  # (T, B, 4n)
         hs, cs = [], []
         for layer in range(self.layers):
-            h, last_h, last_c = recur(projected, self.from_before[layer], state[0][layer], state[1][layer])
+            before = self.from_before[layer]
+            h, last_h, last_c = recur(projected, before, state[0][layer], state[1][layer], self.native, half=half)
             if layer + 1 < self.layers:
-                projected = nn.functional.linear(h, self.from_below[layer + 1], self.bias[layer + 1])
+                projected = linear(h, self.from_below[layer + 1], self.bias[layer + 1], half=half)
             hs.append(last_h)
             cs.append(last_c)
         return h, (torch.stack(hs), torch.stack(cs))

@@ -7,10 +7,13 @@ factors of the gates' gradients, and the gradients of the weights.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from execlab.models.native import Native
 
 
 class Recurrence(torch.autograd.Function):
@@ -19,11 +22,8 @@ class Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, projected: Tensor, weight: Tensor, h0: Tensor, c0: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Through time: projected (T, B, 4n) is what comes from the layer below, bias included."""
-        steps, rows, n = projected.shape[0], h0.shape[0], h0.shape[1]
-        gates = torch.empty_like(projected)
-        h, c = projected.new_empty(steps + 1, rows, n), projected.new_empty(steps + 1, rows, n)
-        squashed = projected.new_empty(steps, rows, n)
-        h[0], c[0] = h0, c0
+        steps, n = projected.shape[0], h0.shape[1]
+        gates, h, c, squashed = _room(projected, h0, c0)
         transposed = weight.t()
         hs, cs, i_f = h.unbind(), c.unbind(), gates[:, :, : 2 * n].unbind()
         i, f, g, o = (gate.unbind() for gate in torch.split(gates, n, dim=2))
@@ -79,7 +79,112 @@ class Recurrence(torch.autograd.Function):
         return change, flat.t().mm(h[:-1].reshape(steps * rows, n)), dh, dc
 
 
-def recur(projected: Tensor, weight: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """`Recurrence` as a function."""
-    found: tuple[Tensor, Tensor, Tensor] = Recurrence.apply(projected, weight, h, c)  # type: ignore[no-untyped-call]
+class NativeRecurrence(torch.autograd.Function):
+    """The same in C."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, projected: Tensor, weight: Tensor, h0: Tensor, c0: Tensor, native: Native
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Through time."""
+        projected = projected.contiguous()
+        gates, h, c, squashed = _room(projected, h0, c0)
+        native.forward(projected, weight, gates, h, c, squashed)
+        ctx.save_for_backward(weight, gates, h, c, squashed)
+        ctx.native = native
+        return h[1:], h[-1].clone(), c[-1].clone()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, None]:
+        """Back through time."""
+        above, dh, dc = grads
+        weight, gates, h, c, squashed = ctx.saved_tensors
+        steps, rows, n = squashed.shape
+        change = torch.empty_like(gates)
+        dh, dc = dh.clone(), dc.clone()
+        ctx.native.backward(above.contiguous(), weight, gates, c, squashed, change, dh, dc)
+        flat = change.view(steps * rows, 4 * n)
+        return change, flat.t().mm(h[:-1].reshape(steps * rows, n)), dh, dc, None
+
+
+class HalfRecurrence(torch.autograd.Function):
+    """The same with products in bfloat16; state, sums over time and everything else stay in float32."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, projected: Tensor, weight: Tensor, h0: Tensor, c0: Tensor, native: Native
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Through time."""
+        gates, h, c, squashed = _room(projected, h0, c0)
+        half_h = torch.empty_like(h, dtype=torch.bfloat16)
+        half_h[0] = h0
+        product = torch.empty_like(projected[0], dtype=torch.bfloat16)
+        half_weight = weight.bfloat16()
+        transposed = half_weight.t().contiguous()
+        slices = zip(projected.unbind(), half_h.unbind(), gates.unbind(), c.unbind(), squashed.unbind(), strict=False)
+        for t, (below, before, gate, c_before, squash) in enumerate(slices):
+            torch.mm(before, transposed, out=product)
+            native.half_forward(below, product, gate, c_before, c[t + 1], h[t + 1], half_h[t + 1], squash)
+        ctx.save_for_backward(half_weight, gates, half_h, c, squashed)
+        ctx.native = native
+        return h[1:], h[-1].clone(), c[-1].clone()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, None]:
+        """Back through time."""
+        above, dh, dc = grads[0].contiguous(), grads[1].bfloat16(), grads[2].clone()
+        half_weight, gates, half_h, c, squashed = ctx.saved_tensors
+        steps, rows, n = squashed.shape
+        change, half_change = torch.empty_like(gates), torch.empty_like(gates, dtype=torch.bfloat16)
+        for t in reversed(range(steps)):
+            ctx.native.half_backward(above[t], dh, gates[t], c[t], squashed[t], dc, change[t], half_change[t])
+            torch.mm(half_change[t], half_weight, out=dh)
+        flat = half_change.view(steps * rows, 4 * n)
+        return change, flat.t().mm(half_h[:-1].view(steps * rows, n)).float(), dh.float(), dc, None
+
+
+class HalfLinear(torch.autograd.Function):
+    """`x @ weight.T` (T, B, m) with products in bfloat16."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
+        """Forward."""
+        half_x, half_weight = x.bfloat16(), weight.bfloat16()
+        ctx.save_for_backward(half_x, half_weight)
+        return torch.matmul(half_x, half_weight.t()).float()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor]:
+        """Backward."""
+        half_x, half_weight = ctx.saved_tensors
+        half_grad = grads[0].bfloat16()
+        flat = half_grad.flatten(0, -2)
+        return torch.matmul(half_grad, half_weight).float(), flat.t().mm(half_x.flatten(0, -2)).float()
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor, *, half: bool) -> Tensor:
+    """A linear map, its product in bfloat16 if asked for."""
+    if not half:
+        return torch.nn.functional.linear(x, weight, bias)
+    return HalfLinear.apply(x, weight) + bias  # type: ignore[no-untyped-call, no-any-return]
+
+
+def _room(projected: Tensor, h0: Tensor, c0: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Room for gates, h, c and tanh of c, the first h and c set."""
+    steps, rows, n = projected.shape[0], h0.shape[0], h0.shape[1]
+    h, c = projected.new_empty(steps + 1, rows, n), projected.new_empty(steps + 1, rows, n)
+    h[0], c[0] = h0, c0
+    return torch.empty_like(projected), h, c, projected.new_empty(steps, rows, n)
+
+
+def recur(
+    projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, native: Native | None = None, *, half: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One layer over time, in C if that is at hand, and then with products in bfloat16 if asked for."""
+    found: tuple[Tensor, Tensor, Tensor]
+    if native is None:
+        found = Recurrence.apply(projected, weight, h, c)  # type: ignore[no-untyped-call]
+    else:
+        chosen = HalfRecurrence if half else NativeRecurrence
+        found = chosen.apply(projected, weight, h, c, native)  # type: ignore[no-untyped-call]
     return found

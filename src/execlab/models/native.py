@@ -1,0 +1,160 @@
+"""The recurrence in C (recurrence.c): compiled for this processor at first use, kept in the user's cache, and never
+needed: without a compiler, or for a number of cells that it does not fit, recurrence.py does the same in PyTorch.
+
+The compiled file is named by what it depends on (source, compiler, flags, processor), so a shared home directory serves
+machines of several kinds.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+
+from execlab.errors import ExeclabError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+SOURCE = Path(__file__).with_name("recurrence.c")
+FLAGS = ("-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-shared")
+# The first set that the compiler takes. PyTorch's own threads are OpenMP's; sharing them leaves no thread spinning.
+WAYS = (("-march=native", "-fopenmp"), ("-mcpu=native", "-fopenmp"), ("-march=native",), ("-mcpu=native",), ())
+WIDE = ("-mprefer-vector-width=512",)  # gcc on AVX-512, where it would rather use half of a register
+INTEGER = ctypes.c_int64
+POINTER = ctypes.c_void_p
+
+
+@dataclass(frozen=True)
+class Native:
+    """The compiled recurrence."""
+
+    library: ctypes.CDLL
+    width: int  # the number of cells must be a multiple of it
+    name: str  # compiler and vector width, for a run's record
+
+    def forward(self, projected: Tensor, weight: Tensor, gates: Tensor, h: Tensor, c: Tensor, squashed: Tensor) -> None:
+        """Fill gates, h, c and squashed, of which h[0] and c[0] are given."""
+        steps, rows, n = squashed.shape
+        w = self.width
+        packed = weight.view(4, n // w, w, n).permute(1, 3, 0, 2).contiguous()  # (n/w, n, 4, w)
+        tensors = (projected, packed, gates, h, c, squashed)
+        self._call("execlab_forward", (steps, rows, n), tensors)
+
+    def backward(
+        self,
+        above: Tensor,
+        weight: Tensor,
+        gates: Tensor,
+        c: Tensor,
+        squashed: Tensor,
+        change: Tensor,
+        dh: Tensor,
+        dc: Tensor,
+    ) -> None:
+        """Fill change; dh and dc become those of the first state."""
+        packed = torch.cat([panel.reshape(-1) for panel in torch.split(weight, 4 * self.width, dim=1)])
+        self._call("execlab_backward", tuple(squashed.shape), (above, packed, gates, c, squashed, change, dh, dc))
+
+    def half_forward(self, *tensors: Tensor) -> None:
+        """One character, its product with the weights done: see recurrence.c."""
+        self._call("execlab_half_forward", tuple(tensors[3].shape), tensors)
+
+    def half_backward(self, *tensors: Tensor) -> None:
+        """The same backward."""
+        self._call("execlab_half_backward", tuple(tensors[0].shape), tensors)
+
+    def _call(self, function: str, sizes: tuple[int, ...], tensors: tuple[Tensor, ...]) -> None:
+        threads = min(torch.get_num_threads(), sizes[-2])  # rows
+        pointers = [tensor.data_ptr() for tensor in tensors]
+        self.library[function](
+            *(INTEGER(value) for value in (threads, *sizes)), *(POINTER(value) for value in pointers)
+        )
+
+
+@cache
+def load() -> Native | str:
+    """The compiled recurrence, or the reason why there is none."""
+    named = os.environ.get("CC", "")
+    compiler = shutil.which(named) if named else next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+    if compiler is None:
+        return f"the compiler {named!r} of CC is not there" if named else "there is no C compiler (cc, gcc or clang)"
+    told = _run([compiler, "--version"])
+    if told.returncode:
+        return f"{compiler} does not run"
+    release = told.stdout.splitlines()[0]
+    reasons = []
+    for way in WAYS:
+        for flags in ((*FLAGS, *way, *WIDE), (*FLAGS, *way)):
+            try:
+                return _open(_compiled(compiler, release, flags), release)
+            except (ExeclabError, OSError) as error:
+                reasons.append(str(error))
+    return reasons[-1]
+
+
+def usable(cells: int) -> Native | str:
+    """The compiled recurrence if it fits so many cells, or the reason why it cannot be used."""
+    native = load()
+    if isinstance(native, Native) and cells % native.width:
+        return f"{cells} cells are not a multiple of {native.width}"
+    return native
+
+
+def _open(path: Path, release: str) -> Native:
+    library = ctypes.CDLL(str(path))
+    library.execlab_width.restype = library.execlab_threaded.restype = INTEGER
+    width = int(library.execlab_width())
+    threads = "" if library.execlab_threaded() else ", one thread"
+    return Native(library, width, f"{release}, {width} floats per vector{threads}")
+
+
+def _compiled(compiler: str, release: str, flags: tuple[str, ...]) -> Path:
+    source = SOURCE.read_bytes()
+    key = hashlib.sha256(repr((source, release, flags, _processor())).encode()).hexdigest()[:16]
+    folder = _folder()
+    path = folder / f"recurrence-{key}.so"
+    if not path.exists():
+        # Under a name of its own until it is whole: several processes may want it at once.
+        handle, partial = tempfile.mkstemp(dir=folder, suffix=".so")
+        os.close(handle)
+        try:
+            done = _run([compiler, *flags, str(SOURCE), "-o", partial])
+            if done.returncode:
+                raise ExeclabError(f"{compiler} did not compile {SOURCE.name}: {done.stderr.strip()[:200]}")
+            Path(partial).replace(path)
+        finally:
+            Path(partial).unlink(missing_ok=True)
+    return path
+
+
+def _folder() -> Path:
+    """Where compiled files are kept: nobody but this user may write there."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "execlab"
+    with suppress(OSError):
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.access(home, os.W_OK) and home.stat().st_uid == os.getuid():
+            return home
+    return Path(tempfile.mkdtemp(prefix="execlab-"))
+
+
+def _processor() -> str:
+    if platform.system() == "Linux":
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join(sorted({line for line in lines if line.startswith(("flags", "Features", "model name"))}))
+    return f"{platform.machine()} {platform.processor()}"
+
+
+def _run(words: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)  # noqa: S603 - a compiler

@@ -1,0 +1,148 @@
+"""The recurrence in C against the one in PyTorch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+
+from execlab.errors import ExeclabError
+from execlab.models import LSTM, native
+from execlab.models.recurrence import recur
+from execlab.training import runs
+from execlab.training.config import make_config
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from torch import Tensor
+
+
+@pytest.fixture
+def compiled() -> native.Native:
+    found = native.load()
+    if not isinstance(found, native.Native):
+        pytest.skip(found)
+    return found
+
+
+def both_ways(
+    shape: tuple[int, int, int], scale: float, compiled: native.Native | None, *, half: bool = False
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Outputs and gradients of a recurrence."""
+    steps, rows, n = shape
+    rng = torch.Generator().manual_seed(steps * rows + n)
+    shapes = [(steps, rows, 4 * n), (4 * n, n), (rows, n), (rows, n)]
+    inputs = [
+        torch.randn(size, generator=rng) * factor for size, factor in zip(shapes, (scale, 0.2, 0.5, scale), strict=True)
+    ]
+    for tensor in inputs:
+        tensor.requires_grad_()
+    outputs = recur(*inputs, native=compiled, half=half)  # type: ignore[arg-type]
+    loss = sum((output * torch.randn(output.shape, generator=rng)).sum() for output in outputs)
+    return list(outputs), list(torch.autograd.grad(loss, inputs))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 16), (5, 3, 16), (7, 13, 48), (9, 8, 80), (4, 25, 112), (6, 32, 128)])
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
+def test_equals_pytorch(compiled: native.Native, shape: tuple[int, int, int], scale: float) -> None:
+    """Every remainder of rows and columns; gates from hardly open to shut."""
+    for ours, theirs in zip(both_ways(shape, scale, compiled), both_ways(shape, scale, None), strict=True):
+        for one, other in zip(ours, theirs, strict=True):
+            torch.testing.assert_close(one, other, atol=1e-5 * max(scale, 1), rtol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 16), (7, 13, 48), (6, 32, 128)])
+def test_products_in_bfloat16(compiled: native.Native, shape: tuple[int, int, int]) -> None:
+    """As near to float32 as eight bits allow, and not nearer: the products are really rounded."""
+    for ours, theirs in zip(both_ways(shape, 1.0, compiled, half=True), both_ways(shape, 1.0, None), strict=True):
+        for one, other in zip(ours, theirs, strict=True):
+            assert one.dtype == torch.float32
+            gap = ((one - other).norm() / other.norm()).item()
+            assert 1e-4 < gap < 0.02
+
+
+def test_a_model_learns_in_bfloat16(compiled: native.Native) -> None:
+    """All parameters get gradients near those of float32."""
+    model = LSTM(41, 2, 32, 8)
+    model.initialize(0, 0.3, 0.0)
+    model.native = compiled
+    ids = torch.randint(0, 41, (9, 5), generator=torch.Generator().manual_seed(0))
+    gradients = []
+    for half in (False, True):
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            logits, _ = model(ids, model.start(5))
+        loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), ids.flatten())
+        gradients.append(torch.autograd.grad(loss, list(model.parameters())))
+    for full, halved in zip(*gradients, strict=True):
+        assert 0 < ((full - halved).norm() / full.norm()).item() < 0.05
+
+
+def test_extreme_values_stay_finite(compiled: native.Native) -> None:
+    for value in (1e4, -1e4, 3e38, -3e38):
+        outputs = recur(
+            torch.full((2, 3, 64), value), torch.zeros(64, 16), torch.zeros(3, 16), torch.ones(3, 16), compiled
+        )
+        assert all(torch.isfinite(output).all() for output in outputs)
+
+
+def test_nan_is_not_hidden(compiled: native.Native) -> None:
+    """A loss that has become NaN must be seen as such."""
+    projected = torch.zeros(2, 3, 64)
+    projected[1, 2, 5] = float("nan")
+    h, _, _ = recur(projected, torch.zeros(64, 16), torch.zeros(3, 16), torch.zeros(3, 16), compiled)
+    assert torch.isnan(h[1, 2, 5])
+    assert torch.isfinite(h[1, :2]).all()
+
+
+def test_the_same_bits_with_any_number_of_threads(compiled: native.Native) -> None:
+    before = torch.get_num_threads()
+    try:
+        found = []
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            outputs, gradients = both_ways((6, 29, 64), 1.0, compiled)
+            found.append([*outputs, gradients[0], gradients[2], gradients[3]])  # the weights' are PyTorch's
+    finally:
+        torch.set_num_threads(before)
+    for other in found[1:]:
+        assert all(torch.equal(one, two) for one, two in zip(found[0], other, strict=True))
+
+
+def test_auto_is_decided_once(compiled: native.Native) -> None:
+    assert runs.resolve(make_config("laptop", device="cpu")).kernel == "native"
+    assert runs.resolve(make_config("laptop", device="cpu", kernel="torch")).kernel == "torch"
+    odd = make_config("laptop", device="cpu", cells=compiled.width + 1)
+    assert runs.resolve(odd).kernel == "torch"
+    with pytest.raises(ExeclabError, match="not a multiple of"):
+        runs.resolve(make_config("laptop", device="cpu", cells=compiled.width + 1, kernel="native"))
+
+
+@pytest.mark.parametrize("compiler", ["no-such-compiler", "false"])
+def test_without_a_compiler(compiler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", compiler)
+    native.load.cache_clear()
+    try:
+        assert compiler in str(native.load())
+        assert runs.resolve(make_config("laptop", device="cpu")).kernel == "torch"
+        with pytest.raises(ExeclabError, match=f"kernel=native cannot be had here: .*{compiler}"):
+            runs.resolve(make_config("laptop", device="cpu", kernel="native"))
+    finally:
+        native.load.cache_clear()
+
+
+def test_compiles_into_the_users_cache_or_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if isinstance(native.load(), str):
+        pytest.skip(str(native.load()))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "file").write_text("")
+    for home in (tmp_path / "cache", tmp_path / "file"):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+        native.load.cache_clear()
+        try:
+            assert isinstance(native.load(), native.Native)
+        finally:
+            native.load.cache_clear()
+    (kept,) = (tmp_path / "cache" / "execlab").iterdir()
+    assert kept.suffix == ".so"
