@@ -15,7 +15,7 @@ from execlab.evaluation import mistakes
 from execlab.evaluation.compare import paired
 from execlab.evaluation.decoding import Answer, Reader, answer, spell
 from execlab.evaluation.evaluate import evaluate
-from execlab.evaluation.scores import exact, is_right, matches, ratio, score
+from execlab.evaluation.scores import exact, is_right, matches, ratio, score, whole
 from execlab.models import LSTM
 from execlab.tasks import Difficulty, Sample
 from execlab.tasks.addition import AdditionTask
@@ -87,6 +87,21 @@ def test_scores_by_hand() -> None:
     assert found.free_running_accuracy.value == 4 / 7
     assert found.exact_match.value == 1 / 2
     assert not is_right(samples[0], Answer("12.", "12", False))
+
+
+def test_exact_match_is_known_without_running_free() -> None:
+    """A model whose answers are sometimes right: the same samples are right either way."""
+    network = model()
+    with torch.no_grad():
+        network.output_bias[VOCABULARY.index(".")] += 2.0  # so that it comes to an end sometimes
+    reader = Reader(network)
+    drawn = [row.sample for row in Source(MemorizationTask(), Difficulty(2), "test").rows(stop=200)]
+    # Ask for what the model says anyway, so that some are right.
+    said = [found.free_running for found in answer(reader, drawn)]
+    samples = [Sample(s.input, text[: 1 + i % 6]) for i, (s, text) in enumerate(zip(drawn, said, strict=True))]
+    answers = answer(reader, samples)
+    assert whole(samples, answers) == [is_right(s, a) for s, a in zip(samples, answers, strict=True)]
+    assert 0 < sum(whole(samples, answers)) < len(samples)
 
 
 def test_matches() -> None:

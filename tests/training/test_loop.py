@@ -96,6 +96,7 @@ def test_the_metrics_say_what_the_issue_asks(tmp_path: Path) -> None:
         "training_teacher_forced_accuracy",
         "current_teacher_forced_accuracy",
         "goal_teacher_forced_accuracy",
+        "goal_exact_match",
     ]
     about = json.loads((folder / "config.json").read_text())
     assert {"format", "config", "data_version", "parameters", "versions", "commit"} == set(about)

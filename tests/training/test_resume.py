@@ -64,8 +64,8 @@ def kill_at(process: subprocess.Popen[str], folder: Path, step: int, number: int
 
 SETTINGS: list[tuple[str, ...]] = [
     ("--feed", "aligned", "--strategy", "combined"),
-    ("--feed", "stream", "--window", "20", "--strategy", "naive", "--optimizer", "sgd", "--learning-rate", "0.5"),
-    ("--feed", "stream", "--window", "20", "--strategy", "mix", "--schedule", "paper"),
+    ("--feed", "stream", "--window", "20", "--strategy", "naive", "--optimizer", "sgd", "--kernel", "torch"),
+    ("--feed", "stream", "--window", "20", "--strategy", "mix", "--precision", "bfloat16"),
     ("--feed", "aligned", "--strategy", "baseline", "--task", "program", "--scramble", "3", "--optimizer", "muon"),
 ]
 

@@ -71,6 +71,11 @@ def teacher_forced(samples: Sequence[Sample], answers: Sequence[Answer]) -> Scor
     return ratio(right, [len(s.target) + 1 for s in samples])
 
 
+def whole(samples: Sequence[Sample], answers: Sequence[Answer]) -> list[bool]:
+    """Which samples are right from end to end; the same free-running, for what is right so far is what is given."""
+    return [a.teacher_forced == s.target + END_MARK for s, a in zip(samples, answers, strict=True)]
+
+
 def score(samples: Sequence[Sample], answers: Sequence[Answer]) -> Scores:
     """All three accuracies."""
     pairs = list(zip(samples, answers, strict=True))

@@ -26,6 +26,7 @@ Feed = Literal["stream", "aligned"]
 Optimizer = Literal["sgd", "adamw", "muon"]
 Schedule = Literal["paper", "trapezoid"]
 Precision = Literal["auto", "float32", "bfloat16"]
+Kernel = Literal["auto", "native", "torch"]
 
 EPOCH = 500_000  # samples; the paper's memorization runs have 20 epochs
 SMALLEST_RATE = 0.001  # paper: stop when the learning rate becomes smaller
@@ -67,6 +68,7 @@ class Config:
     embedding: int = _flag(400, "Size of a character's embedding.")
     init: float = _flag(0.08, "Parameters start uniform within plus or minus this.")
     forget_bias: float = _flag(0.0, "Added to the forget gates' bias at the start.")
+    chrono: float = _flag(0.0, "Start cells with memories of 1 to this many characters; 0: all alike.")
 
     optimizer: Optimizer = _flag("sgd", "Plain SGD, AdamW, or Muon for the matrices and AdamW for the rest.")
     learning_rate: float = _flag(0.5, "The learning rate at its height.")
@@ -88,6 +90,7 @@ class Config:
     epochs: int | None = _flag(None, "Stop after this many epochs of 0.5 M samples; 0: no such limit.")
 
     precision: Precision = _flag("auto", "float32, or bfloat16 products; auto: what the device does well.")
+    kernel: Kernel = _flag("auto", "On a CPU: the recurrence in C or in PyTorch; auto: C where a compiler is.")
     threads: int = _flag(0, "CPU threads; 0: all cores.")
     device: str = _flag("auto", "cpu, cuda, mps; auto: the best there is.")
     seed: int = _flag(0, "Seed of the model.")
@@ -138,7 +141,7 @@ def _check_ranges(config: Config) -> None:
     for name in positive:
         if (value := getattr(config, name)) is not None and not value > 0:
             raise ExeclabError(f"{name} is {value}; it must be above 0")
-    for name in ("rise", "warmup", "weight_decay", "epochs", "threads", "seed", "data_seed"):
+    for name in ("rise", "chrono", "warmup", "weight_decay", "epochs", "threads", "seed", "data_seed"):
         if (value := getattr(config, name)) is not None and not value >= 0:
             raise ExeclabError(f"{name} is {value}; it must be 0 or more")
     for name in ("mix_share", "advance_at", "decay"):

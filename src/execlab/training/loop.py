@@ -23,7 +23,7 @@ from execlab.data.batches import AlignedFeed, Lesson, StreamFeed
 from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import Reader, answer
-from execlab.evaluation.scores import teacher_forced
+from execlab.evaluation.scores import exact, teacher_forced, whole
 from execlab.training import checkpoints, runs
 from execlab.training.optimizers import make_optimizer
 from execlab.training.prompt import prompt_of
@@ -60,8 +60,8 @@ def resume(out: str | Path, *, view: View | None = None) -> Path:
         for complaint in complaints:
             view.say(complaint)
         run.restore(checkpoint)
-        if about["versions"] != runs.versions():
-            view.say("library versions or machine differ from those of the run, so the bits may differ too")
+        if about["versions"] != runs.versions(run.config):
+            view.say("library versions, compiler or machine differ from those of the run, so the bits may differ too")
         done = run.counters.finished
         if done and (folder / "report.json").exists():
             view.say(f"{folder} is finished: {done}")
@@ -83,7 +83,7 @@ def _new(config: Config, folder: Path) -> Run:
     # Everything here is written before it is read, and filling costs a twelfth of a step.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     model = runs.make_model(config)
-    model.initialize(config.seed, config.init, config.forget_bias)
+    model.initialize(config.seed, config.init, config.forget_bias, config.chrono)
     model.to(device)
     curriculum = Curriculum(
         stairs(config.strategy, config.goal, config.order, config.stride),
@@ -191,7 +191,8 @@ def evaluate(run: Run, view: View) -> None:
     current, accuracies = curriculum.current, {}
     for difficulty in {current: None, config.goal: None}:
         samples = validation_samples(config, difficulty, config.evaluate_count)
-        accuracies[difficulty] = teacher_forced(samples, answer(reader, samples, free_running=False)).value
+        answers = answer(reader, samples, free_running=False)
+        accuracies[difficulty] = teacher_forced(samples, answers).value
     training = counters.right / max(counters.counted, 1)
     line = {
         "step": counters.step,
@@ -205,6 +206,7 @@ def evaluate(run: Run, view: View) -> None:
         "training_teacher_forced_accuracy": training,
         "current_teacher_forced_accuracy": accuracies[current],
         "goal_teacher_forced_accuracy": accuracies[config.goal],
+        "goal_exact_match": exact(whole(samples, answers)).value,
     }
     counters.loss, counters.right, counters.counted = 0.0, 0, 0
     counters.evaluations += 1

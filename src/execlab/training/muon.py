@@ -27,7 +27,8 @@ def orthogonalize(matrices: Tensor) -> Tensor:
     x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
     for _ in range(ITERATIONS):
         square = x @ x.transpose(1, 2)
-        x = a * x + (b * square + c * square @ square) @ x
+        square = torch.baddbmm(square, square, square, beta=b, alpha=c)
+        x = torch.baddbmm(x, square, x, beta=a)
     return x.transpose(1, 2) if tall else x
 
 

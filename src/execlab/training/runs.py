@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 from execlab.data.splits import DATA_VERSION
 from execlab.data.vocabulary import VOCABULARY
 from execlab.errors import ExeclabError
-from execlab.models import MODELS
+from execlab.models import MODELS, native
 from execlab.training.checkpoints import from_bytes, to_bytes, write_atomically
 from execlab.training.config import Config
 
@@ -34,13 +34,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from execlab.models import LSTM
+    from execlab.training.config import Kernel
 
 FORMAT = 1  # of a run folder; raised when an older execlab could not read it
 
 
-def versions() -> dict[str, str]:
+def versions(config: Config) -> dict[str, str]:
     """What the bits of a run depend on besides its Config."""
     found = {"python": platform.python_version(), "machine": platform.machine()}
+    if config.kernel == "native":
+        kernel = native.usable(config.cells)
+        found["kernel"] = kernel.name if isinstance(kernel, native.Native) else f"torch: {kernel}"
     for package in ("execlab", "torch", "numpy"):
         try:
             found[package] = version(package)
@@ -89,7 +93,7 @@ def create(folder: Path, config: Config, parameters: int, *, force: bool) -> Non
         "config": asdict(config),
         "data_version": DATA_VERSION,
         "parameters": parameters,
-        "versions": versions(),
+        "versions": versions(config),
         "commit": commit(),
     }
     write_atomically(folder / "config.json", (json.dumps(about, indent=2) + "\n").encode())
@@ -106,7 +110,8 @@ def config_from(about: Any, where: Path) -> Config:
         raise ExeclabError(f"{where} has a setting that this execlab does not know: {strangers[0][:40]!r}{newer}")
     if about.get("data_version") != DATA_VERSION:
         raise ExeclabError(f"{where} was made with data version {about.get('data_version')!r}; this is {DATA_VERSION}")
-    return Config(**about["config"])
+    # A run from before there was a choice.
+    return Config(**{"kernel": "torch", **about["config"]})
 
 
 def read_about(folder: Path) -> dict[str, Any]:
@@ -139,13 +144,34 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def resolve(config: Config) -> Config:
-    """Device, precision and threads as they will be: what `auto` means is decided once."""
+    """Device, precision, kernel and threads as they will be: what `auto` means is decided once."""
     device = config.device
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    precision = "float32" if config.precision == "auto" else config.precision
+    precision = config.precision
+    if precision == "auto":
+        precision = "bfloat16" if device == "cpu" and multiplies_bfloat16() else "float32"
     threads = config.threads or torch.get_num_threads()
-    return replace(config, device=device, precision=precision, threads=threads)
+    return replace(config, device=device, precision=precision, kernel=_kernel(config, device), threads=threads)
+
+
+def multiplies_bfloat16() -> bool:
+    """Whether this CPU has instructions for products of bfloat16 (without them PyTorch computes them slowly)."""
+    probes = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(bool(getattr(torch.cpu, probe, bool)()) for probe in probes)
+
+
+def _kernel(config: Config, device: str) -> Kernel:
+    """What does the recurrence while learning."""
+    if config.kernel == "torch" or device != "cpu":
+        reason: object = "it is for learning on a CPU"
+    else:
+        reason = native.usable(config.cells)
+    if isinstance(reason, native.Native):
+        return "native"
+    if config.kernel == "native":
+        raise ExeclabError(f"kernel=native cannot be had here: {reason}")
+    return "torch"
 
 
 def claim(config: Config) -> torch.device:
@@ -165,7 +191,10 @@ def claim(config: Config) -> torch.device:
 
 def make_model(config: Config) -> LSTM:
     """The network of a Config, its parameters not yet set."""
-    return MODELS[config.model](len(VOCABULARY), config.layers, config.cells, config.embedding)
+    model = MODELS[config.model](len(VOCABULARY), config.layers, config.cells, config.embedding)
+    kernel = native.usable(config.cells) if config.kernel == "native" else None
+    model.native = kernel if isinstance(kernel, native.Native) else None
+    return model
 
 
 def save_model(folder: Path, config: Config, model: LSTM) -> None:
