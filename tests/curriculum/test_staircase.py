@@ -26,6 +26,12 @@ def test_baseline_and_mix_stand_at_the_goal() -> None:
     assert stairs("naive", Difficulty(4, 3)) == stairs("combined", Difficulty(4, 3)) == staircase(Difficulty(4, 3))
 
 
+def test_a_later_start() -> None:
+    assert staircase(Difficulty(4, 2), start=3) == [(3, 1), (4, 1), (3, 2), (4, 2)]
+    assert staircase(Difficulty(2), start=5) == [(2, 1)]
+    assert stairs("baseline", Difficulty(4), start=2) == [(4, 1)]
+
+
 def test_climbs_when_validation_passes() -> None:
     climb = Curriculum(staircase(Difficulty(3)))
     assert climb.update(0.95, 0.0) is None  # passes means above

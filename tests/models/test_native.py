@@ -39,7 +39,8 @@ def both_ways(
     ]
     for tensor in inputs:
         tensor.requires_grad_()
-    outputs = recur(*inputs, native=compiled, half=half)  # type: ignore[arg-type]
+    projected, weight, h, c = inputs
+    outputs = recur(projected, weight, h, c, compiled, half=half)
     loss = sum((output * torch.randn(output.shape, generator=rng)).sum() for output in outputs)
     return list(outputs), list(torch.autograd.grad(loss, inputs))  # type: ignore[arg-type]
 

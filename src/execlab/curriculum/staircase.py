@@ -6,6 +6,8 @@
 [(1, 1), (1, 2), (2, 1), (2, 2)]
 >>> [stair.length for stair in staircase(Difficulty(20), stride=6)]
 [1, 7, 13, 19, 20]
+>>> [stair.length for stair in staircase(Difficulty(5), start=3)]
+[3, 4, 5]
 """
 
 from __future__ import annotations
@@ -23,19 +25,21 @@ RELEASED_MEMORY = 5  # evaluations that the released rule looks back
 LONGEST_STAY = 100  # evaluations on one stair under the released rule
 
 
-def staircase(goal: Difficulty, order: Order = "length_first", stride: int = 1) -> list[Difficulty]:
-    """Every difficulty from (1, 1) to the goal, in the order of the climb; the last one is the goal."""
-    lengths = [*range(1, goal.length, stride), goal.length]
+def staircase(goal: Difficulty, order: Order = "length_first", stride: int = 1, start: int = 1) -> list[Difficulty]:
+    """Every difficulty from (start, 1) to the goal, in the order of the climb; the last one is the goal."""
+    lengths = [*range(start, goal.length, stride), goal.length]
     nestings = range(1, goal.nesting + 1)
     if order == "nesting_first":
         return [Difficulty(length, nesting) for length in lengths for nesting in nestings]
     return [Difficulty(length, nesting) for nesting in nestings for length in lengths]
 
 
-def stairs(strategy: str, goal: Difficulty, order: Order = "length_first", stride: int = 1) -> list[Difficulty]:
+def stairs(
+    strategy: str, goal: Difficulty, order: Order = "length_first", stride: int = 1, start: int = 1
+) -> list[Difficulty]:
     """The stairs of a strategy: baseline and mix stand at the goal from the first step."""
     # released code: baseline and mix walk too, for validation only
-    return staircase(goal, order, stride) if strategy in CLIMBING else [goal]
+    return staircase(goal, order, stride, start) if strategy in CLIMBING else [goal]
 
 
 @dataclass

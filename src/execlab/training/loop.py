@@ -86,7 +86,7 @@ def _new(config: Config, folder: Path) -> Run:
     model.initialize(config.seed, config.init, config.forget_bias, config.chrono)
     model.to(device)
     curriculum = Curriculum(
-        stairs(config.strategy, config.goal, config.order, config.stride),
+        stairs(config.strategy, config.goal, config.order, config.stride, config.start),
         config.trigger,
         config.advance_at,
         config.patience,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Quintic iteration that brings singular values near 1 fast rather than exactly there (Jordan et al., 2024).
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
-ITERATIONS = 5
+ITERATIONS = 3  # five cost a third of a step more and learn no better here (docs/log.md)
 
 
 def orthogonalize(matrices: Tensor) -> Tensor:

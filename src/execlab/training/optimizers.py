@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from execlab.models import LSTM
     from execlab.training.config import Config
 
-OTHERS_SHARE = 0.4  # muon: the learning rate of AdamW's part, relative to that of the matrices
+OTHERS_SHARE = 1.0  # muon: the learning rate of AdamW's part, relative to that of the matrices
 DECAY = 0.8  # paper: "we decrease the learning rate by 0.8"
 
 
