@@ -13,10 +13,12 @@ from execlab.training.optimizers import make_optimizer
 
 @pytest.mark.parametrize("shape", [(3, 16, 16), (2, 8, 20), (2, 20, 8)])
 def test_orthogonalizing_brings_singular_values_near_one(shape: tuple[int, ...]) -> None:
+    """The largest fast, the smallest only on the way: three iterations stretch what is small some 40 times."""
     matrices = torch.randn(shape, generator=torch.Generator().manual_seed(0))
-    values = torch.linalg.svdvals(orthogonalize(matrices))
-    assert values.min() > 0.3
+    matrices /= matrices.norm(dim=(1, 2), keepdim=True)
+    before, values = torch.linalg.svdvals(matrices), torch.linalg.svdvals(orthogonalize(matrices))
     assert values.max() < 1.3
+    assert (values > torch.minimum(30 * before, torch.tensor(0.6))).all()
 
 
 def test_gates_are_orthogonalized_on_their_own() -> None:

@@ -1,0 +1,69 @@
+"""A training step with the recurrence in C beside the same step with it in PyTorch, at several sizes, in one run.
+
+    make setup && .venv/bin/python benchmarks/kernels.py [--steps 30] [--threads 0]
+
+Addition of 9 digits, aligned feed, the optimizer of the laptop preset; drawing the samples included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+
+from execlab.training import loop, runs
+from execlab.training.config import Config, make_config
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SIZES = [(64, 32), (128, 32), (128, 64), (256, 32), (256, 64), (400, 100)]  # cells, batch
+
+
+def steps(config: Config) -> Iterator[float]:
+    """Seconds per step."""
+    with tempfile.TemporaryDirectory() as folder:
+        run, feed = loop._new(config, Path(folder)), loop.make_feed(config)
+        while True:
+            begin = time.perf_counter()
+            loop.step(run, feed.batch(run.counters.step, config.goal))
+            run.counters.step += 1
+            yield time.perf_counter() - begin
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--threads", type=int, default=0)
+    asked = parser.parse_args()
+    common = {"task": "addition", "length": 9, "strategy": "baseline", "device": "cpu", "precision": "float32"}
+    for cells, batch in SIZES:
+        rows = {
+            kernel: steps(
+                runs.resolve(
+                    make_config(cells=cells, batch=batch, kernel=kernel, threads=asked.threads, **common)  # type: ignore[arg-type]
+                )
+            )
+            for kernel in ("torch", "native")
+        }
+        times: dict[str, list[float]] = {kernel: [] for kernel in rows}
+        for _ in range(asked.steps + 3):
+            for kernel, row in rows.items():  # in turns, so that a slow moment hits both
+                times[kernel].append(next(row))
+        torch_ms, native_ms = (1e3 * statistics.median(times[kernel][3:]) for kernel in ("torch", "native"))
+        print(
+            f"2 x {cells:3} cells, batch {batch:3}: torch {torch_ms:6.1f} ms, native {native_ms:6.1f} ms, "
+            f"ratio {torch_ms / native_ms:.2f}, {batch / native_ms * 1e3:,.0f} samples/s",
+            flush=True,
+        )
+    print(f"{torch.get_num_threads()} threads, {os.cpu_count()} cores, torch {torch.__version__}")
+
+
+if __name__ == "__main__":
+    main()
