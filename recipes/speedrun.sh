@@ -22,6 +22,6 @@ train addition-9-1 --length 9 --seed 1 --data-seed 1 &
 wait
 train addition-9-2 --length 9 --seed 2 --data-seed 2 &
 for seed in 0 1 2; do
-  train "addition-5-$seed" --length 5 --samples 500000 --seed $seed --data-seed $seed
+  train "addition-5-$seed" --length 5 --samples 800000 --seed $seed --data-seed $seed
 done
 wait
