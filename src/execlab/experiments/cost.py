@@ -1,0 +1,131 @@
+"""What a grid will cost, said beforehand: characters, operations, hours here, and hours on a GPU by a stated rate.
+
+Speed is measured, not remembered: a few steps and one evaluation of every kind of run in the grid, and one start of a
+process. How long a run of the paper's scale takes cannot be known, because it ends by the paper's rule; `ASSUMED`
+says with what it is reckoned.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from execlab.curriculum import stairs
+from execlab.data.sampling import Source
+from execlab.evaluation.decoding import answer
+from execlab.training import loop, runs
+from execlab.training.config import EPOCH, SMALLEST_RATE, Config
+from execlab.training.optimizers import DECAY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from execlab.experiments.grids import Planned
+
+EVALUATIONS_PER_STAIR = 10
+EVALUATIONS_PER_DECAY = 6
+GPU_FLOPS = 5e12  # of such a small recurrence on one data-centre GPU; assumed, not measured
+ASSUMED = (
+    f"runs that end by the paper's rule are reckoned with {EVALUATIONS_PER_STAIR} evaluations per stair and "
+    f"{EVALUATIONS_PER_DECAY} per decay of the rate; a GPU with {GPU_FLOPS / 1e12:.0f} TFLOP/s (assumed)"
+)
+STEPS = 8
+
+
+class Cost(NamedTuple):
+    """Of one run."""
+
+    characters: int
+    flops: float
+    seconds: float  # on one worker of this machine
+
+
+class Speed(NamedTuple):
+    """Of one kind of run on this machine."""
+
+    characters_per_second: float
+    seconds_per_evaluation: float  # of one sample
+
+
+def flops_per_character(config: Config) -> int:
+    """Forward, and twice as many backward; the first layer's input is a row of a table."""
+    n, layers = config.cells, config.layers
+    return 6 * (layers * 4 * n * n + (layers - 1) * 4 * n * n)
+
+
+def characters(config: Config) -> int:
+    """How many characters go through the model, as far as that can be said."""
+    if config.characters:
+        return config.characters
+    per_step = config.batch * (config.window if config.feed == "stream" else _mean_length(config))
+    if config.steps:
+        return config.steps * per_step
+    samples = config.samples or (config.epochs or 0) * EPOCH
+    if samples:
+        return samples * _mean_length(config)
+    decays, rate = 0, config.learning_rate
+    while rate >= SMALLEST_RATE:
+        decays, rate = decays + 1, rate * DECAY
+    climbs = len(stairs(config.strategy, config.goal, config.order, config.stride, config.start)) - 1
+    evaluations = climbs * EVALUATIONS_PER_STAIR + decays * EVALUATIONS_PER_DECAY
+    return evaluations * config.evaluate_every * per_step
+
+
+def _mean_length(config: Config) -> int:
+    source = Source(config.make_task(), config.goal, "train", config.data_seed, purpose="cost")
+    rows = [row.sample for row in source.rows(stop=100)]
+    return sum(len(sample.input) + len(sample.target) + 2 for sample in rows) // len(rows)
+
+
+def measure(config: Config) -> Speed:
+    """A few steps, and one evaluation."""
+    config = runs.resolve(config)
+    with tempfile.TemporaryDirectory() as folder:
+        run, feed = loop._new(config, Path(folder)), loop.make_feed(config)
+        for step in range(STEPS):
+            if step == 2:
+                begin, read = time.perf_counter(), 0
+            batch = feed.batch(step, config.goal)
+            loop.step(run, batch)
+            read = read + batch.characters if step >= 2 else 0
+        learning = (time.perf_counter() - begin) / read
+        samples = loop.validation_samples(config, config.goal, config.evaluate_count)
+        begin = time.perf_counter()
+        answer(loop.reader_of(config, run.model), samples, free_running=False)
+        return Speed(1 / learning, (time.perf_counter() - begin) / len(samples))
+
+
+def start_up() -> float:
+    """Seconds until a new process can learn."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "import execlab.experiments.work"], check=True)
+    return time.perf_counter() - begin
+
+
+def reckon(grid: Sequence[Planned]) -> list[Cost]:
+    """The cost of every run of a grid."""
+    speeds: dict[tuple[object, ...], Speed] = {}
+    starting = start_up()
+    costs = []
+    for planned in grid:
+        config = planned.config
+        size = (config.cells, config.layers, config.batch, config.window)
+        kind = (*size, config.feed, config.optimizer, config.task, config.length, config.nesting)
+        if kind not in speeds:
+            speeds[kind] = measure(config)
+        speed, total = speeds[kind], characters(config)
+        per_step = config.batch * (config.window if config.feed == "stream" else _mean_length(config))
+        scored = 2 * total / per_step / config.evaluate_every * config.evaluate_count + 4 * config.test_count
+        seconds = starting + total / speed.characters_per_second + scored * speed.seconds_per_evaluation
+        costs.append(Cost(total, float(total) * flops_per_character(config), seconds))
+    return costs
+
+
+def workers_here() -> int:
+    """As many processes as fit the cores."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,205 @@
+"""A grid of runs from wherever it stands to its end, whoever does the work: start what is free, see what ended, try
+again what failed, and show how far everything is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from execlab.experiments.work import is_finished, write_grid
+from execlab.training import runs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from execlab.experiments.grids import Planned
+
+TRIES = 3
+SAVING = 30.0  # seconds that a stopped run has for its last checkpoint
+
+
+class Ended(NamedTuple):
+    """A run that is no longer running, and why, if it is not finished."""
+
+    name: str
+    reason: str
+
+
+class Engine(Protocol):
+    """Who does the work."""
+
+    def free(self) -> bool:
+        """Whether one more run can start."""
+
+    def start(self, name: str) -> None:
+        """Begin or go on with a run."""
+
+    def ended(self) -> list[Ended]:
+        """The runs that have ended since the last call."""
+
+    def stop(self) -> None:
+        """Let every run save itself and end."""
+
+
+class LocalEngine:
+    """Processes on this machine, one thread each."""
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        self.folder, self.workers = folder, workers
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        (folder / "logs").mkdir(parents=True, exist_ok=True)
+
+    def free(self) -> bool:
+        """Fewer processes than workers."""
+        return len(self.processes) < self.workers
+
+    def start(self, name: str) -> None:
+        """A process of its own; it ends when this one does."""
+        with (self.folder / "logs" / f"{name}.log").open("ab") as log:
+            self.processes[name] = subprocess.Popen(  # noqa: S603 - ourselves
+                [sys.executable, "-m", "execlab.experiments.work", str(self.folder), name],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+                start_new_session=True,  # Ctrl-C reaches them through stop()
+            )
+
+    def ended(self) -> list[Ended]:
+        """Those whose process is gone."""
+        gone = [name for name, process in self.processes.items() if process.poll() is not None]
+        return [Ended(name, self._reason(name, self.processes.pop(name))) for name in gone]
+
+    def _reason(self, name: str, process: subprocess.Popen[bytes]) -> str:
+        if process.stdin:
+            process.stdin.close()
+        if is_finished(self.folder / "runs" / name):
+            return ""
+        said = (self.folder / "logs" / f"{name}.log").read_text(errors="replace").strip().splitlines()
+        killed = f"killed by signal {-process.returncode}" if process.returncode < 0 else "ended early"
+        return next((line for line in reversed(said) if line.startswith("error: ")), killed).removeprefix("error: ")
+
+    def stop(self) -> None:
+        """SIGINT to all, then wait."""
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+        deadline = time.monotonic() + SAVING
+        for process in self.processes.values():
+            try:
+                process.wait(max(deadline - time.monotonic(), 0.1))
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+@dataclass
+class Standing:
+    """How far a grid is."""
+
+    folder: Path
+    grid: Sequence[Planned]
+    began: float = field(default_factory=time.monotonic)
+    done: list[str] = field(default_factory=list)
+    running: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)  # name: reason
+    spent_before: float = -1.0
+
+    def spent(self) -> float:
+        """The share of the grid's work that is done, by characters (or samples) of its runs."""
+        total = 0.0
+        for planned in self.grid:
+            if planned.name in self.done:
+                total += 1
+            elif planned.name in self.running:
+                total += self._share(planned)
+        return total / max(len(self.grid), 1)
+
+    def _share(self, planned: Planned) -> float:
+        lines = runs.read_metrics(self.folder / "runs" / planned.name)
+        config = planned.config
+        if not lines:
+            return 0.0
+        limits = ((config.steps, "step"), (config.samples, "samples"), (config.characters, "characters"))
+        return max((lines[-1][column] / limit for limit, column in limits if limit), default=0.0)
+
+    def best(self) -> str:
+        """The best accuracy among the runs so far."""
+        lines = {name: runs.read_metrics(self.folder / "runs" / name) for name in (*self.done, *self.running)}
+        found = [
+            (max(line["goal_teacher_forced_accuracy"] for line in said), name) for name, said in lines.items() if said
+        ]
+        return "best so far {:.1%} ({})".format(*max(found)) if found else ""
+
+    def sentence(self) -> str:
+        """Everything in one line."""
+        spent, elapsed = self.spent(), time.monotonic() - self.began
+        if self.spent_before < 0:
+            self.spent_before = spent
+        gained = spent - self.spent_before
+        left = f"{elapsed * (1 - spent) / gained:,.0f} s left" if gained > 0 else ""
+        counts = f"{len(self.done)} of {len(self.grid)} runs done, {len(self.running)} running"
+        failed = f"{len(self.failed)} failed" if self.failed else ""
+        return ", ".join(part for part in (counts, failed, left, self.best()) if part)
+
+
+def run_grid(grid: Sequence[Planned], folder: Path, engine: Engine, watch: Watch, tries: int = TRIES) -> Standing:
+    """All runs to their end; a run that fails is tried again, and never stops the others."""
+    write_grid(folder, {planned.name: planned.config for planned in grid})
+    standing = Standing(folder, grid)
+    standing.done = [planned.name for planned in grid if is_finished(folder / "runs" / planned.name)]
+    waiting = [planned.name for planned in grid if planned.name not in standing.done]
+    attempts = dict.fromkeys(waiting, 0)
+    if standing.done:
+        watch.say(f"{len(standing.done)} runs are finished already")
+    try:
+        while waiting or standing.running:
+            while waiting and engine.free():
+                name = waiting.pop(0)
+                attempts[name] += 1
+                engine.start(name)
+                standing.running.append(name)
+            for name, reason in engine.ended():
+                standing.running.remove(name)
+                if not reason:
+                    standing.done.append(name)
+                elif attempts[name] < tries:
+                    watch.say(f"{name} failed ({reason}); trying again ({attempts[name] + 1} of {tries})")
+                    waiting.append(name)
+                else:
+                    watch.say(f"{name} failed {tries} times and is left out: {reason}")
+                    standing.failed[name] = reason
+            watch.show(standing)
+            time.sleep(0.1)
+    except BaseException:
+        engine.stop()
+        raise
+    return standing
+
+
+class Watch:
+    """Lines on standard error; a live one on a terminal."""
+
+    EVERY = 10.0
+
+    def __init__(self) -> None:
+        self.shown = time.monotonic()
+        self.live = sys.stderr.isatty()
+
+    def say(self, sentence: str) -> None:
+        """A line that stays."""
+        print(f"\r\033[K{sentence}" if self.live else sentence, file=sys.stderr, flush=True)
+
+    def show(self, standing: Standing) -> None:
+        """How far everything is, now and then."""
+        now = time.monotonic()
+        if now - self.shown < (1.0 if self.live else self.EVERY):
+            return
+        self.shown = now
+        line = standing.sentence()
+        print(f"\r\033[K{line}" if self.live else line, end="" if self.live else "\n", file=sys.stderr, flush=True)

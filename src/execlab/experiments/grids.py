@@ -1,0 +1,182 @@
+"""The paper's figures as lists of runs: plain data, one table per task, three scales.
+
+    smoke    seconds, for tests
+    laptop   the paper's grid thinned; every run of a cell gets the same number of characters, padding included
+    paper    to the letter: the paper's network, feed and rule for the end of a run
+
+A cell is a difficulty with its budget of characters. What stands in the tables for `laptop` is meant to be changed by
+who wants another budget; nothing else depends on it.
+
+>>> [planned.name for planned in make_grid("addition", "smoke", seeds=1)][:2]
+['addition-2x1-baseline-0', 'addition-2x1-naive-0']
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from execlab.curriculum import STRATEGIES
+from execlab.errors import unknown
+from execlab.training.config import Config, make_config
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Scale = Literal["smoke", "laptop", "paper"]
+SCALES: tuple[str, ...] = get_args(Scale)
+SEEDS = {"smoke": 1, "laptop": 3, "paper": 3}
+MILLION = 1_000_000
+
+Cells = dict[tuple[int, int], int]  # (length, nesting): characters
+
+# paper: the axes of its figures are not in the text; its appendix shows lengths 4 and 6, nestings 1 to 3.
+PAPER_PROGRAMS = [(length, nesting) for nesting in (1, 2, 3, 4) for length in (2, 4, 6, 8)]
+PROGRAMS: dict[str, Cells] = {
+    "smoke": {(2, 1): 60_000, (1, 2): 60_000},
+    "laptop": {
+        (1, 1): 6 * MILLION,
+        (2, 1): 15 * MILLION,
+        (3, 1): 25 * MILLION,
+        (1, 2): 15 * MILLION,
+        (2, 2): 30 * MILLION,
+        (4, 3): 30 * MILLION,  # deliberately too hard
+    },
+    "paper": dict.fromkeys(PAPER_PROGRAMS, 0),
+}
+ADDITION: dict[str, Cells] = {
+    "smoke": {(2, 1): 60_000, (3, 1): 60_000},
+    "laptop": {
+        (2, 1): 2 * MILLION,
+        (3, 1): 4 * MILLION,
+        (4, 1): 6 * MILLION,
+        (5, 1): 9 * MILLION,
+        (6, 1): 14 * MILLION,
+    },
+    "paper": {(length, 1): 0 for length in range(1, 10)},
+}
+MEMORIZATION: dict[str, Cells] = {
+    "smoke": {(3, 1): 60_000},
+    "laptop": {(5, 1): 2 * MILLION, (15, 1): 6 * MILLION, (25, 1): 10 * MILLION},
+    "paper": {(length, 1): 0 for length in range(5, 70, 10)},
+}
+MODIFICATIONS: dict[str, dict[str, bool]] = {
+    "plain": {},
+    "inverted": {"invert": True},
+    "doubled": {"double": True},
+    "doubled and inverted": {"invert": True, "double": True},
+}
+EXAMPLES: dict[str, Cells] = {
+    "smoke": {(2, 1): 60_000},
+    "laptop": {(2, 1): 15 * MILLION, (2, 2): 30 * MILLION},
+    "paper": {(length, nesting): 0 for length in (4, 6) for nesting in (1, 2, 3)},
+}
+STATISTICS: dict[str, Cells] = {
+    "smoke": {(2, 1): 60_000},
+    "laptop": {(2, 1): 15 * MILLION},
+    "paper": {(4, 1): 0},
+}
+SHORT = 4  # memorization after a fixed number of epochs: the budget of convergence divided by this
+
+
+class Planned(NamedTuple):
+    """One run of a grid: the name of its folder, and what it is."""
+
+    name: str
+    config: Config
+
+
+def modification(config: Config) -> str:
+    """What is done to the input of memorization, in words; empty for other tasks."""
+    if config.task != "memorization":
+        return ""
+    said = {name: bool(value) for name, value in (("invert", config.invert), ("double", config.double)) if value}
+    return next(name for name, options in MODIFICATIONS.items() if options == said)
+
+
+def _runs(
+    scale: str,
+    seeds: int,
+    cells: Mapping[tuple[int, int], int],
+    variants: Mapping[str, Mapping[str, Any]],
+    strategies: tuple[str, ...] = tuple(STRATEGIES),
+    **shared: Any,
+) -> list[Planned]:
+    """Every cell in every variant with every strategy and seed."""
+    found = []
+    for (length, nesting), characters in cells.items():
+        for variant, options in variants.items():
+            for strategy in strategies:
+                for seed in range(seeds):
+                    limit = {"characters": characters} if characters else {}
+                    config = make_config(
+                        scale,
+                        **{
+                            "length": length,
+                            "nesting": nesting,
+                            "strategy": strategy,
+                            "seed": seed,
+                            "data_seed": seed,
+                            "threads": 1,
+                            **shared,
+                            **limit,
+                            **options,
+                        },
+                    )
+                    parts = [config.task, f"{length}x{nesting}", variant.replace(" ", "-"), strategy, str(seed)]
+                    found.append(Planned("-".join(part for part in parts if part), config))
+    return found
+
+
+def programs(scale: str, seeds: int) -> list[Planned]:
+    """Length x nesting x strategy."""
+    return _runs(scale, seeds, PROGRAMS[scale], {"": {}}, task="program")
+
+
+def addition(scale: str, seeds: int) -> list[Planned]:
+    """Length x strategy."""
+    return _runs(scale, seeds, ADDITION[scale], {"": {}}, task="addition")
+
+
+def memorization(scale: str, seeds: int) -> list[Planned]:
+    """Length x modification x strategy, at convergence and after a fixed number of epochs."""
+    long: dict[str, dict[str, Any]] = {name: {**options} for name, options in MODIFICATIONS.items()}
+    if scale == "smoke":
+        return _runs(
+            scale, seeds, MEMORIZATION[scale], {name: long[name] for name in ("plain", "inverted")}, task="memorization"
+        )
+    if scale == "paper":
+        long = {name: {**options, "epochs": 0} for name, options in long.items()}
+        short = {f"{name} short": {**options, "epochs": 20} for name, options in long.items()}
+        return _runs(scale, seeds, MEMORIZATION[scale], {**long, **short}, task="memorization")
+    found = _runs(scale, seeds, MEMORIZATION[scale], long, task="memorization")
+    fewer = {cell: characters // SHORT for cell, characters in MEMORIZATION[scale].items()}
+    short = {f"{name} short": options for name, options in long.items()}
+    return found + _runs(scale, seeds, fewer, short, task="memorization")
+
+
+def examples(scale: str, _seeds: int) -> list[Planned]:
+    """The appendix: one model per setting and strategy."""
+    return _runs(scale, 1, EXAMPLES[scale], {"": {}}, task="program")
+
+
+def statistics(scale: str, seeds: int) -> list[Planned]:
+    """Output bias against a model's accuracy; the same with scrambled characters."""
+    return _runs(scale, seeds, STATISTICS[scale], {"": {}, "scrambled": {"scramble": 1}}, ("combined",), task="program")
+
+
+EXPERIMENTS: dict[str, Callable[[str, int], list[Planned]]] = {
+    "programs": programs,
+    "addition": addition,
+    "memorization": memorization,
+    "examples": examples,
+    "statistics": statistics,
+}
+
+
+def make_grid(experiment: str, scale: str, seeds: int | None = None) -> list[Planned]:
+    """The runs of an experiment."""
+    if experiment not in EXPERIMENTS:
+        raise unknown("experiment", experiment, EXPERIMENTS)
+    if scale not in SCALES:
+        raise unknown("scale", scale, SCALES)
+    return EXPERIMENTS[experiment](scale, SEEDS[scale] if seeds is None else seeds)

@@ -1,0 +1,99 @@
+"""One run of a grid, in a process of its own: `python -m execlab.experiments.work GRID NAME`.
+
+GRID/grid.json says what the run is; GRID/runs/NAME is its folder. A run that was begun is resumed, one that is finished
+is left alone. The process ends when the one that started it does: its standard input is then closed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from execlab.errors import ExeclabError
+from execlab.training import checkpoints, loop, runs
+from execlab.training.config import Config
+from execlab.training.view import Lines
+
+PATIENCE = 30.0  # seconds for the process before, which may still be saving
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a run is over and scored."""
+    return (folder / "report.json").exists()
+
+
+def work(folder: Path, config: Config) -> None:
+    """Train, or go on, until the run is finished."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return _work(folder, config)
+        except ExeclabError as error:
+            if "another process is writing" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.5)
+
+
+def _work(folder: Path, config: Config) -> None:
+    view = Lines()
+    if not checkpoints.listed(folder / "checkpoints"):  # not begun, or killed before the first one was whole
+        loop.train(config, folder, force=folder.exists(), view=view)
+        return
+    begun = runs.config_from(runs.read_about(folder), folder / "config.json")
+    # What `auto` meant where it was begun stays.
+    if replace(config, **{name: getattr(begun, name) for name in RESOLVED}) != begun:
+        raise ExeclabError(f"{folder} holds another run than the grid says; choose another folder for the grid")
+    loop.resume(folder, view=view)
+
+
+RESOLVED = ("device", "precision", "kernel", "threads")
+
+
+def write_grid(folder: Path, grid: dict[str, Config]) -> None:
+    """grid.json: every run by name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({name: asdict(config) for name, config in grid.items()}, indent=1)
+    checkpoints.write_atomically(folder / "grid.json", (text + "\n").encode())
+
+
+def read_grid(folder: Path) -> dict[str, Config]:
+    """The inverse."""
+    path = folder / "grid.json"
+    try:
+        return {name: Config(**said) for name, said in json.loads(path.read_text(encoding="utf-8")).items()}
+    except FileNotFoundError:
+        raise ExeclabError(f"{folder} holds no grid of runs: it has no grid.json") from None
+    except (ValueError, TypeError, AttributeError):
+        raise ExeclabError(f"{path} is damaged, or of another version of execlab") from None
+
+
+def _end_with_parent() -> None:
+    def watch() -> None:
+        while os.read(0, 1):  # empty when the other end is closed
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)  # the loop saves and stops
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def main() -> None:
+    """The process's beginning and end."""
+    folder, name = Path(sys.argv[1]), sys.argv[2]
+    _end_with_parent()
+    try:
+        work(folder / "runs" / name, read_grid(folder)[name])
+    except ExeclabError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

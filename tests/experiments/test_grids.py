@@ -1,0 +1,84 @@
+"""The grids: plain data that can be read and counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from execlab.cli_experiments import NAMES
+from execlab.cli_experiments import SCALES as NAMED_SCALES
+from execlab.errors import ExeclabError
+from execlab.experiments.cost import characters, flops_per_character
+from execlab.experiments.grids import EXPERIMENTS, MODIFICATIONS, SCALES, make_grid, modification
+from execlab.experiments.summary import grouped
+from execlab.training.config import PRESETS, make_config
+
+
+def test_the_command_knows_every_grid() -> None:
+    assert tuple(EXPERIMENTS) == NAMES
+    assert SCALES == NAMED_SCALES
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+@pytest.mark.parametrize("scale", SCALES)
+def test_names_are_unique_and_compute_is_equal_within_a_cell(experiment: str, scale: str) -> None:
+    grid = make_grid(experiment, scale, seeds=2)
+    assert len({planned.name for planned in grid}) == len(grid)
+    assert all(planned.config.threads == 1 for planned in grid)
+    cells = grouped(
+        [{"planned": planned} for planned in grid],
+        lambda line: (
+            line["planned"].config.goal,
+            modification(line["planned"].config),
+            line["planned"].config.scramble,
+            "-short-" in line["planned"].name,
+        ),
+    )
+    for lines in cells.values():
+        configs = [line["planned"].config for line in lines]
+        limits = {(c.steps, c.samples, c.characters, c.epochs, c.cells, c.batch) for c in configs}
+        assert len(limits) == 1
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_smoke_is_small(experiment: str) -> None:
+    assert len(make_grid(experiment, "smoke")) <= 8
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_paper_is_the_paper_to_the_letter(experiment: str) -> None:
+    for _, config in make_grid(experiment, "paper", seeds=1):
+        paper = PRESETS["paper"]
+        for name in ("cells", "layers", "batch", "window", "feed", "optimizer", "learning_rate", "schedule", "clip"):
+            assert getattr(config, name) == getattr(paper, name)
+
+
+def test_memorization_has_every_modification_and_both_budgets() -> None:
+    grid = make_grid("memorization", "laptop", seeds=1)
+    assert {modification(planned.config) for planned in grid} == set(MODIFICATIONS)
+    long = [planned.config.characters for planned in grid if "-short-" not in planned.name]
+    short = [planned.config.characters for planned in grid if "-short-" in planned.name]
+    assert [found // 4 for found in long if found] == short
+    paper = make_grid("memorization", "paper", seeds=1)
+    assert {planned.config.epochs for planned in paper} == {0, 20}
+
+
+def test_unknown_names_list_the_known_ones() -> None:
+    with pytest.raises(ExeclabError, match="programs"):
+        make_grid("fractions", "smoke")
+    with pytest.raises(ExeclabError, match="laptop"):
+        make_grid("addition", "huge")
+
+
+def test_characters_of_every_kind_of_limit() -> None:
+    assert characters(make_config("laptop", characters=1_000)) == 1_000
+    by_samples = characters(make_config("laptop", task="addition", length=3, samples=1_000))
+    assert by_samples == 1_000 * 19  # print(123+456). and 579. or 1579.
+    by_epochs = characters(make_config("paper", task="memorization", length=5, epochs=1))
+    assert by_epochs == 500_000 * 12
+    baseline = characters(make_config("paper", task="addition", length=3, strategy="baseline"))
+    combined = characters(make_config("paper", task="addition", length=3, strategy="combined"))
+    assert combined - baseline == 2 * 10 * 100 * 100 * 50  # two stairs, ten evaluations each
+
+
+def test_operations_per_character() -> None:
+    assert flops_per_character(PRESETS["paper"]) == 6 * 3 * 4 * 400 * 400
