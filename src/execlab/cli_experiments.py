@@ -1,0 +1,83 @@
+"""The commands for whole figures: reproduce, report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from execlab.errors import ExeclabError
+
+NAMES = ("programs", "addition", "memorization", "examples", "statistics")
+SCALES = ("smoke", "laptop", "paper")
+
+
+@click.command()
+@click.argument("name", type=click.Choice(NAMES))
+@click.option("--scale", type=click.Choice(SCALES), default="laptop", show_default=True, help="How large the grid is.")
+@click.option("--seeds", type=click.IntRange(min=1), help="Seeds per cell.  [default: 3; smoke: 1]")
+@click.option("--workers", type=click.IntRange(min=1), help="Runs at a time.  [default: one per core]")
+@click.option("--out", type=click.Path(path_type=Path), help="Where to.  [default: runs/reproduce/NAME-SCALE]")
+@click.option("--dry-run", is_flag=True, help="Only list the runs, their characters and the expected time.")
+def reproduce(name: str, scale: str, seeds: int | None, workers: int | None, out: Path | None, dry_run: bool) -> None:
+    """Reproduce a figure of the paper: run its grid, then draw its report.
+
+    Stop it with Ctrl-C, or kill it: the same command goes on where it stood.
+    """
+    from execlab.experiments import cost
+    from execlab.experiments.engine import LocalEngine, Watch
+    from execlab.experiments.grids import make_grid
+    from execlab.experiments.reproduce import reproduce as run
+
+    grid = make_grid(name, scale, seeds)
+    workers = min(workers or cost.workers_here(), len(grid))
+    if dry_run:
+        _list(grid, workers)
+        return
+    folder = out or Path("runs") / "reproduce" / f"{name}-{scale}"
+    watch = Watch()
+    watch.say(f"{len(grid)} runs, {workers} at a time, in {folder}")
+    if scale == "paper":
+        _list(grid, workers, every=False)
+    try:
+        standing = run(name, scale, grid, folder, LocalEngine(folder, workers), watch)
+    except KeyboardInterrupt:
+        watch.say("stopped; the same command goes on from here")
+        raise
+    click.echo(f"wrote {folder / 'report.html'}: {len(standing.done)} of {len(grid)} runs")
+    if standing.failed:
+        for failed, reason in standing.failed.items():
+            click.echo(f"failed: {failed}: {reason}", err=True)
+        sys.exit(1)
+
+
+def _list(grid: list, workers: int, *, every: bool = True) -> None:  # type: ignore[type-arg]
+    from execlab.experiments import cost
+
+    costs = cost.reckon(grid)
+    if every:
+        for planned, found in zip(grid, costs, strict=True):
+            click.echo(f"{planned.name:56} {found.characters:>16,} characters {found.seconds:>12,.0f} s")
+    hours = sum(found.seconds for found in costs) / workers / 3600
+    flops = sum(found.flops for found in costs)
+    click.echo(
+        f"{len(grid)} runs, {sum(found.characters for found in costs):,} characters, {flops:.3g} floating-point "
+        f"operations; about {hours:,.2f} hours here with {workers} workers ({hours * 3600:,.0f} s), "
+        f"{flops / cost.GPU_FLOPS / 3600:,.2f} on one GPU, {flops / cost.GPU_FLOPS / 8 / 3600:,.2f} on eight"
+    )
+    click.echo(cost.ASSUMED)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def report(folder: Path) -> None:
+    """Draw figures and page anew from the results in a folder."""
+    from execlab.experiments.page import write_page
+
+    if not folder.is_dir():
+        raise ExeclabError(f"{folder} is no folder")
+    click.echo(f"wrote {write_page(folder)}")
+
+
+COMMANDS = (reproduce, report)

@@ -1,0 +1,61 @@
+"""An experiment of the paper from its list of runs to its report."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from execlab.data.sampling import Source
+from execlab.evaluation.decoding import answer
+from execlab.experiments.engine import Standing, Watch, run_grid
+from execlab.experiments.page import write_page
+from execlab.experiments.rows import collect, write_rows
+from execlab.experiments.work import is_finished
+from execlab.training import loop, runs
+from execlab.training.checkpoints import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from execlab.experiments.engine import Engine
+    from execlab.experiments.grids import Planned
+
+EXAMPLES = 6  # per setting
+
+
+def reproduce(
+    experiment: str, scale: str, grid: Sequence[Planned], folder: Path, engine: Engine, watch: Watch
+) -> Standing:
+    """Run what is not finished yet, then write rows, figures and page."""
+    standing = run_grid(grid, folder, engine, watch)
+    write_rows(collect(experiment, scale, grid, folder), folder)
+    if experiment == "examples":
+        write_examples(grid, folder)
+    write_page(folder)
+    return standing
+
+
+def write_examples(grid: Sequence[Planned], folder: Path) -> None:
+    """examples.json: for each setting some test samples, and what each strategy's model says."""
+    settings: dict[tuple[int, int], dict[str, Any]] = {}
+    for planned in grid:
+        config = planned.config
+        if not is_finished(folder / "runs" / planned.name):
+            continue
+        model, trained = runs.load_model(folder / "runs" / planned.name / "model.safetensors")
+        source = Source(config.make_task(), config.goal, "test", 0, purpose="examples")
+        samples = [row.sample for row in source.rows(stop=EXAMPLES)]
+        setting = settings.setdefault(
+            (config.length, config.nesting),
+            {
+                "length": config.length,
+                "nesting": config.nesting,
+                "examples": [{"input": s.input, "target": s.target, "predictions": {}} for s in samples],
+            },
+        )
+        said = answer(loop.reader_of(trained, model), samples)
+        for example, found in zip(setting["examples"], said, strict=True):
+            example["predictions"][config.strategy] = found.free_running
+    text = json.dumps(list(settings.values()), indent=1)
+    write_atomically(folder / "examples.json", (text + "\n").encode())

@@ -1,0 +1,134 @@
+"""What the runs of a grid found, one row per finished run: results.jsonl, and Parquet if pyarrow is there.
+
+`COLUMNS` says what every column means. `pandas.read_json("results.jsonl", lines=True)` reads the file as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from execlab.errors import ExeclabError
+from execlab.experiments.grids import modification
+from execlab.experiments.work import is_finished
+from execlab.training import runs
+from execlab.training.checkpoints import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from execlab.experiments.grids import Planned
+
+ACCURACIES = ("teacher_forced_accuracy", "free_running_accuracy", "exact_match")
+COLUMNS: dict[str, str] = {
+    "experiment": "which figure the run belongs to",
+    "scale": "smoke, laptop or paper",
+    "run": "the run's folder below runs/",
+    "task": "program, addition or memorization",
+    "strategy": "baseline, naive, mix or combined",
+    "length": "digits per integer, at the goal",
+    "nesting": "operations per program, at the goal",
+    "modification": "what is done to the input of memorization; empty for other tasks",
+    "budget": "full, or short: a fixed, smaller number of epochs",
+    "scrambled": "whether the characters are permuted",
+    "seed": "of the model and of the training samples",
+    "steps": "steps of learning",
+    "samples": "training samples",
+    "characters": "characters through the model while learning, padding included",
+    "padding": "of the characters, how many were padding",
+    "seconds": "of learning, without evaluations",
+    "parameters": "numbers that are learned",
+    **{
+        f"{name}{end}": f"{text} ({what})"
+        for name, text in zip(
+            ACCURACIES,
+            (
+                "characters, each given the correct ones before it",
+                "characters, free-running",
+                "whole outputs, free-running",
+            ),
+            strict=True,
+        )
+        for end, what in (("", "test split, at the goal"), ("_low", "95 % interval"), ("_high", "95 % interval"))
+    },
+    "n": "test samples",
+    "chance": "the share of characters that guessing among the possible ones gets right",
+    "most_frequent_character": "the share that the most frequent character per position gets right",
+    "finished": "why learning ended",
+    "precision": "of the products",
+    "kernel": "what did the recurrence",
+    "commit": "of execlab, if it ran from a checkout",
+    "versions": "of Python, PyTorch and what else the bits depend on, as JSON",
+}
+
+
+def row(experiment: str, scale: str, planned: Planned, folder: Path) -> dict[str, Any]:
+    """The row of a finished run."""
+    about, report = runs.read_about(folder), json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    config, counters, test = planned.config, report["counters"], report["test"]
+    found = {
+        "experiment": experiment,
+        "scale": scale,
+        "run": planned.name,
+        "task": config.task,
+        "strategy": config.strategy,
+        "length": config.length,
+        "nesting": config.nesting,
+        "modification": modification(config),
+        "budget": "short" if "-short-" in planned.name else "full",
+        "scrambled": config.scramble is not None,
+        "seed": config.seed,
+        "steps": counters["step"],
+        "samples": counters["samples"],
+        "characters": counters["characters"],
+        "padding": counters["padding"],
+        "seconds": round(counters["seconds"], 1),
+        "parameters": about["parameters"],
+        "n": test["exact_match"]["n"],
+        "chance": test["chance"],
+        "most_frequent_character": test["most_frequent_character"],
+        "finished": counters["finished"],
+        "precision": report["config"]["precision"],
+        "kernel": report["config"]["kernel"],
+        "commit": about["commit"],
+        "versions": json.dumps(about["versions"]),
+    }
+    for name in ACCURACIES:
+        found |= {name: test[name]["value"], f"{name}_low": test[name]["low"], f"{name}_high": test[name]["high"]}
+    return {column: found[column] for column in COLUMNS}
+
+
+def collect(experiment: str, scale: str, grid: Sequence[Planned], folder: Path) -> list[dict[str, Any]]:
+    """The rows of the runs that are finished, in the order of the grid."""
+    return [
+        row(experiment, scale, planned, folder / "runs" / planned.name)
+        for planned in grid
+        if is_finished(folder / "runs" / planned.name)
+    ]
+
+
+def write_rows(rows: Sequence[dict[str, Any]], folder: Path) -> None:
+    """results.jsonl, and results.parquet where pyarrow is installed."""
+    write_atomically(folder / "results.jsonl", "".join(json.dumps(line) + "\n" for line in rows).encode())
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        return
+    if rows:
+        pq.write_table(pa.Table.from_pylist(list(rows)), folder / "results.parquet")
+
+
+def read_rows(folder: Path) -> list[dict[str, Any]]:
+    """results.jsonl."""
+    path = folder / "results.jsonl"
+    try:
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except FileNotFoundError:
+        raise ExeclabError(f"{folder} holds no results: it has no results.jsonl") from None
+    except ValueError:
+        raise ExeclabError(f"{path} is damaged: it is not JSON") from None
+    if missing := [name for name in COLUMNS for line in rows if name not in line]:
+        raise ExeclabError(f"{path} has rows without {missing[0]!r}")
+    return rows

@@ -1,0 +1,102 @@
+"""Means, differences and verdicts, by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from execlab.experiments.claims import judge
+from execlab.experiments.summary import difference, mean
+
+
+def line(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, Any]:
+    found = {
+        "experiment": "programs",
+        "strategy": strategy,
+        "seed": seed,
+        "length": 2,
+        "nesting": 1,
+        "modification": "",
+        "budget": "full",
+        "scrambled": False,
+        "most_frequent_character": 0.3,
+        "teacher_forced_accuracy": accuracy,
+    }
+    return found | more
+
+
+def verdicts(rows: list[dict[str, Any]]) -> dict[str, str]:
+    return {claim.text: claim.verdict for claim in judge(rows)}
+
+
+def test_intervals_by_hand() -> None:
+    found = mean([1.0, 2.0, 3.0])
+    assert found.value == 2.0
+    assert found.half == pytest.approx(4.303 / 3**0.5, rel=1e-6)
+    assert mean([1.0, 1.0]).half == 0.0
+    assert mean([0.0, 1.0] * 50).half == pytest.approx(1.96 * 0.502519 / 10, rel=1e-4)
+
+
+def test_differences_pair_seeds() -> None:
+    """Large differences between seeds do not hide a small one between strategies."""
+    rows = [line("baseline", seed, 0.1 * seed) for seed in range(3)]
+    rows += [line("combined", seed, 0.1 * seed + 0.05 + 0.001 * seed) for seed in range(3)]
+    rows += [line("combined", 7, 0.9)]  # has no partner
+    (gap,) = difference(rows, "combined", "baseline", "teacher_forced_accuracy").values()
+    assert gap.n == 3
+    assert gap.low > 0
+
+
+def test_every_cell_must_show_it() -> None:
+    rows = [
+        line(s, seed, a + 0.001 * seed * (s == "combined"))
+        for s, a in (("baseline", 0.5), ("combined", 0.6))
+        for seed in range(3)
+    ]
+    text = "combined is above baseline in every program cell"
+    assert verdicts(rows)[text] == "seen"
+    rows += [
+        line(s, seed, 0.5 + 0.1 * (seed == 1) * (s == "combined"), length=3)
+        for s in ("baseline", "combined")
+        for seed in range(3)
+    ]
+    assert verdicts(rows)[text] == "not seen"
+
+
+def test_one_seed_tests_nothing() -> None:
+    rows = [line("baseline", 0, 0.1), line("combined", 0, 0.9)]
+    assert set(verdicts(rows).values()) == {"not tested"}
+
+
+def test_sometimes_below_needs_one_cell() -> None:
+    text = "naive is sometimes below baseline"
+    rows = [line(s, seed, a, length=2) for s, a in (("baseline", 0.5), ("naive", 0.6)) for seed in range(2)]
+    assert verdicts(rows)[text] == "not seen"
+    rows += [line(s, seed, a, length=3) for s, a in (("baseline", 0.5), ("naive", 0.4)) for seed in range(2)]
+    assert verdicts(rows)[text] == "seen"
+
+
+def test_best_modification() -> None:
+    text = "doubling and inverting the input is best on memorization"
+    names = {"plain": 0.5, "inverted": 0.6, "doubled": 0.6, "doubled and inverted": 0.7}
+    rows = [
+        line("mix", seed, value, experiment="memorization", modification=name)
+        for name, value in names.items()
+        for seed in range(2)
+    ]
+    assert verdicts(rows)[text] == "seen"
+    assert verdicts([row for row in rows if row["modification"] != "plain"])[text] == "not tested"
+    rows[0]["teacher_forced_accuracy"] = 0.9
+    assert verdicts(rows)[text] == "not seen"
+
+
+def test_statistics() -> None:
+    rows = [line("combined", seed, 0.9 + 0.01 * seed, experiment="statistics") for seed in range(3)]
+    rows += [line("combined", seed, 0.92 - 0.01 * seed, experiment="statistics", scrambled=True) for seed in range(3)]
+    found = verdicts(rows)
+    assert found["scrambling the characters changes nothing"] == "seen"
+    assert found["the outputs' bias is far below the model's accuracy"] == "seen"
+    for row in rows[:3]:
+        row["most_frequent_character"] = 0.95
+    assert verdicts(rows)["the outputs' bias is far below the model's accuracy"] == "not seen"

@@ -1,0 +1,188 @@
+"""Whole experiments: real processes, real kills, the same rows in the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from execlab.errors import ExeclabError
+from execlab.experiments.engine import Ended, Standing, Watch, run_grid
+from execlab.experiments.grids import EXPERIMENTS, Planned, make_grid
+from execlab.experiments.page import write_page
+from execlab.experiments.rows import COLUMNS, read_rows
+from execlab.experiments.work import read_grid, work
+from execlab.training.config import make_config
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXECLAB = [sys.executable, "-m", "execlab"]
+
+
+def start(experiment: str, out: Path) -> subprocess.Popen[str]:
+    words = [*EXECLAB, "reproduce", experiment, "--scale", "smoke", "--workers", "2", "--out", str(out)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    said = process.communicate()
+    assert process.returncode == 0, said
+    return said[0]
+
+
+def finished(out: Path) -> int:
+    return len(list(out.glob("runs/*/report.json")))
+
+
+def comparable(out: Path) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in read_rows(out)]
+
+
+def killed_and_whole(experiment: str, tmp_path: Path) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert "report.html" in finish(start(experiment, whole))
+    for wanted in (1, 2):
+        process = start(experiment, broken)
+        while process.poll() is None and finished(broken) < wanted:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    before = finished(broken)
+    finish(start(experiment, broken))
+    assert comparable(broken) == comparable(whole)
+    assert 0 < before <= len(comparable(whole))
+
+
+def test_a_killed_grid_ends_with_the_same_rows(tmp_path: Path) -> None:
+    killed_and_whole("addition", tmp_path)
+    rows = read_rows(tmp_path / "whole")
+    assert list(rows[0]) == list(COLUMNS)
+    assert len(rows) == 8
+    for cell in {row["length"] for row in rows}:
+        spent = [row["characters"] for row in rows if row["length"] == cell]
+        assert max(spent) - min(spent) < 8 * 30  # less than a batch
+    page = (tmp_path / "whole" / "report.html").read_text()
+    assert page.count("<svg") == 1
+    assert not re.search(r'(?:src|href)="(?!data:|#)', page.replace("xlink:href", "href"))  # nothing from elsewhere
+
+
+@pytest.mark.parametrize("experiment", [name for name in EXPERIMENTS if name != "addition"])
+def test_smoke_grids(experiment: str, tmp_path: Path) -> None:
+    finish(start(experiment, tmp_path / "out"))
+    assert len(read_rows(tmp_path / "out")) == len(make_grid(experiment, "smoke"))
+    if experiment == "examples":
+        (setting,) = json.loads((tmp_path / "out" / "examples.json").read_text())
+        assert list(setting["examples"][0]["predictions"]) == ["baseline", "naive", "mix", "combined"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("experiment", [name for name in EXPERIMENTS if name != "addition"])
+def test_every_killed_grid_ends_with_the_same_rows(experiment: str, tmp_path: Path) -> None:
+    killed_and_whole(experiment, tmp_path)
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    process = start("addition", out)
+    while process.poll() is None and not list(out.glob("runs/*/config.json")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate()[1]
+    assert process.returncode == 130
+    assert "the same command goes on from here" in said
+    assert finished(out) < 8
+    left = subprocess.run(
+        ["pgrep", "-f", f"execlab.experiments.work {out}"], capture_output=True, text=True, check=False
+    )
+    assert left.stdout == ""
+
+
+class Fake:
+    """An engine whose runs fail as often as is said."""
+
+    def __init__(self, folder: Path, failures: dict[str, int]) -> None:
+        self.folder, self.failures, self.running, self.starts = folder, failures, list[str](), list[str]()
+
+    def free(self) -> bool:
+        return not self.running
+
+    def start(self, name: str) -> None:
+        self.running.append(name)
+        self.starts.append(name)
+
+    def ended(self) -> list[Ended]:
+        found = []
+        for name in self.running:
+            self.failures[name] -= 1
+            found.append(Ended(name, "out of luck" if self.failures[name] >= 0 else ""))
+        self.running = []
+        return found
+
+    def stop(self) -> None:
+        self.running = []
+
+
+def test_failures_are_tried_again_and_stop_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    grid = make_grid("addition", "smoke")[:3]
+    names = [planned.name for planned in grid]
+    engine = Fake(tmp_path, {names[0]: 2, names[1]: 3, names[2]: 0})
+    standing = run_grid(grid, tmp_path, engine, Watch(), tries=3)
+    assert standing.done == [names[2], names[0]]
+    assert standing.failed == {names[1]: "out of luck"}
+    assert len(engine.starts) == 3 + 3 + 1
+    assert "failed 3 times and is left out: out of luck" in capsys.readouterr().err
+    assert read_grid(tmp_path) == {planned.name: planned.config for planned in grid}
+
+
+def test_a_folder_of_another_run_is_not_overwritten(tmp_path: Path) -> None:
+    config = make_config("smoke", steps=10)
+    work(tmp_path / "run", config)
+    with pytest.raises(ExeclabError, match="holds another run"):
+        work(tmp_path / "run", make_config("smoke", steps=20))
+
+
+def test_a_run_killed_before_its_first_checkpoint_starts_anew(tmp_path: Path) -> None:
+    config = make_config("smoke", steps=10)
+    work(tmp_path / "run", config)
+    for path in (tmp_path / "run" / "checkpoints").iterdir():
+        path.unlink()
+    (tmp_path / "run" / "report.json").unlink()
+    work(tmp_path / "run", config)
+    assert (tmp_path / "run" / "report.json").exists()
+
+
+def test_how_far_a_grid_is(tmp_path: Path) -> None:
+    grid = [Planned("one", make_config("smoke", steps=40)), Planned("two", make_config("smoke", steps=40))]
+    work(tmp_path / "runs" / "one", grid[0].config)
+    standing = Standing(tmp_path, grid, done=["one"], running=["two"])
+    assert standing.spent() == 0.5
+    assert "1 of 2 runs done, 1 running" in standing.sentence()
+    assert "best so far" in standing.sentence()
+
+
+def test_a_folder_without_results(tmp_path: Path) -> None:
+    with pytest.raises(ExeclabError, match=re.escape("it has no results.jsonl")):
+        write_page(tmp_path)
+    (tmp_path / "results.jsonl").write_text("{")
+    with pytest.raises(ExeclabError, match="damaged"):
+        write_page(tmp_path)
+    (tmp_path / "results.jsonl").write_text('{"experiment": "addition"}\n')
+    with pytest.raises(ExeclabError, match="without 'scale'"):
+        write_page(tmp_path)
+
+
+def test_the_dry_run_is_near_the_truth(tmp_path: Path) -> None:
+    words = [*EXECLAB, "reproduce", "statistics", "--scale", "smoke", "--workers", "1"]
+    told = subprocess.run([*words, "--dry-run"], capture_output=True, text=True, check=True, env={**os.environ}).stdout
+    assert "2 runs, 120,000 characters" in told
+    assert told.count("program-2x1") == 2
+    assert re.search(r"\((\d+) s\)", told)
+    assert not (tmp_path / "runs").exists()
