@@ -59,6 +59,9 @@ bench: .venv/ready ## side-by-side measurements
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/interpreter.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/kernels.py
+	$(BIN)/python benchmarks/precision.py
+	$(BIN)/python benchmarks/time_to_accuracy.py
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/kill_resume.py
 
