@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -111,6 +112,8 @@ def train(
         loop.resume(folder, view=view)
     else:
         loop.train(config, folder, force=force, view=view)
+    if os.environ.get("RANK", "0") != "0":  # one of several processes; the first one draws
+        return
     _draw({folder.name: folder}, folder / "learning_curve.png")
     click.echo(f"wrote {folder}; ask it: execlab predict {folder} ...")
 

@@ -10,7 +10,7 @@ import math
 import signal
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import Reader, answer
 from execlab.evaluation.scores import exact, teacher_forced, whole
-from execlab.training import checkpoints, runs
+from execlab.training import checkpoints, parallel, runs
 from execlab.training.optimizers import make_optimizer
 from execlab.training.prompt import prompt_of
 from execlab.training.state import Run
@@ -36,26 +36,35 @@ if TYPE_CHECKING:
     from execlab.data.batches import Batch
     from execlab.tasks import Difficulty, Sample
     from execlab.training.config import Config
+    from execlab.training.parallel import Ranks
+
+
+ALONE = parallel.Ranks()
 
 
 def train(config: Config, out: str | Path | None = None, *, force: bool = False, view: View | None = None) -> Path:
     """Train a new run in the folder `out` (below runs/ if none is named); gives the folder."""
     folder = runs.default_folder(config) if out is None else Path(out)
-    run = _new(runs.resolve(config), folder)
-    with runs.locked(folder):
-        runs.create(folder, run.config, count_parameters(run.model), force=force)
-        runs.write_metrics(folder, [])
+    ranks = parallel.join(config.batch)
+    run = _new(runs.resolve(config), folder, ranks)
+    with runs.locked(folder) if ranks.leads else nullcontext():
+        if ranks.leads:
+            runs.create(folder, run.config, count_parameters(run.model), force=force)
+            runs.write_metrics(folder, [])
         run.save()
-        _train(run, view or View())
+        _train(run, view if view and ranks.leads else View())
     return folder
 
 
 def resume(out: str | Path, *, view: View | None = None) -> Path:
     """Go on with a run where its newest whole checkpoint stands."""
-    folder, view = Path(out), view or View()
+    folder = Path(out)
     about = runs.read_about(folder)
-    with runs.locked(folder):
-        run = _new(runs.config_from(about, folder / "config.json"), folder)
+    config = runs.config_from(about, folder / "config.json")
+    ranks = parallel.join(config.batch)
+    view = view if view and ranks.leads else View()
+    with runs.locked(folder) if ranks.leads else nullcontext():
+        run = _new(config, folder, ranks)
         checkpoint, complaints = checkpoints.load_newest(folder / "checkpoints")
         for complaint in complaints:
             view.say(complaint)
@@ -66,7 +75,8 @@ def resume(out: str | Path, *, view: View | None = None) -> Path:
         if done and (folder / "report.json").exists():
             view.say(f"{folder} is finished: {done}")
             return folder
-        runs.write_metrics(folder, [m for m in runs.read_metrics(folder) if m["step"] <= checkpoint.step])
+        if ranks.leads:
+            runs.write_metrics(folder, [m for m in runs.read_metrics(folder) if m["step"] <= checkpoint.step])
         view.say(f"resuming {folder} from step {checkpoint.step:,}")
         _train(run, view)
     return folder
@@ -77,7 +87,7 @@ def count_parameters(model: nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def _new(config: Config, folder: Path) -> Run:
+def _new(config: Config, folder: Path, ranks: Ranks = ALONE) -> Run:
     device = runs.claim(config)
     torch.use_deterministic_algorithms(True)
     # Everything here is written before it is read, and filling costs a twelfth of a step.
@@ -92,7 +102,7 @@ def _new(config: Config, folder: Path) -> Run:
         config.patience,
         config.rise,
     )
-    return Run(config, folder, device, model, make_optimizer(config, model), curriculum)
+    return Run(config, folder, device, model, make_optimizer(config, model), curriculum, ranks)
 
 
 def make_feed(config: Config) -> AlignedFeed | StreamFeed:
@@ -135,21 +145,23 @@ def _train(run: Run, view: View) -> None:
                 evaluate(run, view)
                 if counters.evaluations % config.checkpoint_every == 0 or counters.finished:
                     run.save()
-            if stopped.is_set() and not counters.finished:
+            (stops,) = run.ranks.add(float(stopped.is_set()))
+            if stops and not counters.finished:
                 run.save()
                 view.say(f"stopped at step {counters.step:,}; go on with: execlab train --resume {run.folder}")
                 raise KeyboardInterrupt
-    _finish(run, view)
+    if run.ranks.leads:
+        _finish(run, view)
 
 
 def step(run: Run, batch: Batch) -> tuple[float, int, int]:
     """One step of learning; gives the summed loss, the right characters and how many count."""
-    config, model = run.config, run.model
-    state = model.start(config.batch) if run.carried is None else run.carried
+    config, model, ranks = run.config, run.model, run.ranks
+    state = model.start(ranks.rows(config.batch)) if run.carried is None else run.carried
     model.train()
     heard, wanted = [], []
     with torch.autocast(run.device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
-        for piece in batch.pieces:
+        for piece in ranks.share(batch):
             ids = torch.from_numpy(piece.ids).to(run.device)  # (T, B)
             targets = torch.from_numpy(piece.targets).to(run.device)  # (T, B)
             h, state = model.read(ids, tuple(part[:, : ids.shape[1]].contiguous() for part in state))
@@ -159,16 +171,18 @@ def step(run: Run, batch: Batch) -> tuple[float, int, int]:
         logits = model.logits(torch.cat(heard))  # only where an answer counts
     target = torch.cat(wanted)
     loss = nn.functional.cross_entropy(logits.float(), target, reduction="sum")
-    counted = len(target)
+    counted = sum(int((piece.targets >= 0).sum()) for piece in batch.pieces)  # of all ranks
     run.optimizer.zero_grad(set_to_none=True)
     # paper: the sum over the window divided by the rows; aligned: the mean over output characters
     (loss / (config.batch if config.feed == "stream" else max(counted, 1))).backward()  # type: ignore[no-untyped-call]
+    ranks.add_gradients(list(model.parameters()))
     nn.utils.clip_grad_norm_(model.parameters(), config.clip)
     for group in run.optimizer.param_groups:
         group["lr"] = run.rate()
     run.optimizer.step()
     run.carried = tuple(part.detach() for part in state) if config.feed == "stream" else None
-    return loss.item(), int((logits.argmax(-1) == target).sum()), counted
+    total, right = ranks.add(loss.item(), float((logits.argmax(-1) == target).sum()))
+    return total, int(right), counted
 
 
 def reader_of(config: Config, model: Any) -> Reader:
@@ -188,11 +202,14 @@ def evaluate(run: Run, view: View) -> None:
     """Score on validation at the current difficulty and at the goal, log it, and let the curriculum decide."""
     config, counters, curriculum = run.config, run.counters, run.curriculum
     reader = reader_of(config, run.model)
-    current, accuracies = curriculum.current, {}
-    for difficulty in {current: None, config.goal: None}:
+    current, goal_exact_match = curriculum.current, 0.0
+    accuracies = {current: 0.0, config.goal: 0.0}
+    for difficulty in accuracies if run.ranks.leads else ():
         samples = validation_samples(config, difficulty, config.evaluate_count)
         answers = answer(reader, samples, free_running=False)
         accuracies[difficulty] = teacher_forced(samples, answers).value
+        goal_exact_match = exact(whole(samples, answers)).value
+    accuracies = dict(zip(accuracies, run.ranks.tell(*accuracies.values()), strict=True))
     training = counters.right / max(counters.counted, 1)
     line = {
         "step": counters.step,
@@ -206,13 +223,15 @@ def evaluate(run: Run, view: View) -> None:
         "training_teacher_forced_accuracy": training,
         "current_teacher_forced_accuracy": accuracies[current],
         "goal_teacher_forced_accuracy": accuracies[config.goal],
-        "goal_exact_match": exact(whole(samples, answers)).value,
+        "goal_exact_match": goal_exact_match,
     }
     counters.loss, counters.right, counters.counted = 0.0, 0, 0
     counters.evaluations += 1
     if curriculum.update(accuracies[current], training) == "decay" and config.schedule == "paper":
         counters.decays += 1
         counters.finished = counters.finished or run.end()
+    if not run.ranks.leads:
+        return
     runs.append_metrics(run.folder, line)
     view.evaluated(line, lambda: _show(reader, config, current))
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from execlab.curriculum import Curriculum
+    from execlab.training.parallel import Ranks
 
 CURRICULUM_MEMORY = ("stair", "passed", "best", "waited", "history")
 
@@ -48,6 +49,7 @@ class Run:
     model: Any
     optimizer: torch.optim.Optimizer
     curriculum: Curriculum
+    ranks: Ranks
     counters: Counters = field(default_factory=Counters)
     carried: tuple[Tensor, ...] | None = None
 
@@ -81,10 +83,13 @@ class Run:
 
     def save(self) -> None:
         """Write a checkpoint."""
+        carried = [self.ranks.gather(part) for part in self.carried or ()]
+        if not self.ranks.leads:
+            return
         tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
         for number, slots in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{name}": value for name, value in slots.items() if value is not None}
-        tensors |= {f"carried.{i}": part for i, part in enumerate(self.carried or ())}
+        tensors |= {f"carried.{i}": part for i, part in enumerate(carried)}
         memory = {name: value for name, value in asdict(self.curriculum).items() if name in CURRICULUM_MEMORY}
         state = {"counters": asdict(self.counters), "curriculum": memory}
         checkpoints.save(self.folder / "checkpoints", self.counters.step, tensors, state)
@@ -103,7 +108,8 @@ class Run:
             slots.setdefault(int(number), {})[slot] = tensor
         self.optimizer.load_state_dict({"state": slots, "param_groups": self.optimizer.state_dict()["param_groups"]})
         if groups["carried"]:
-            self.carried = tuple(groups["carried"][key].to(self.device) for key in sorted(groups["carried"]))
+            whole = [groups["carried"][key] for key in sorted(groups["carried"])]
+            self.carried = tuple(self.ranks.mine(part).to(self.device) for part in whole)
         self.counters = Counters(**checkpoint.state["counters"])
         for name, value in checkpoint.state["curriculum"].items():
             setattr(self.curriculum, name, value)

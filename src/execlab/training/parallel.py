@@ -1,0 +1,110 @@
+"""One run over several processes or machines: `torchrun --nproc-per-node 2 -m execlab train ...`.
+
+Every rank draws the whole batch, which is cheap, and learns from its own rows of it; gradients are summed, so all ranks
+take the same step. The loss is divided by what the whole batch counts, so two ranks with half the rows each do what one
+process does, up to the order of sums. The first rank alone evaluates, writes and talks. PyTorch's wrapper for data
+parallelism is not used: it averages over ranks, which is wrong where rows count differently.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+import torch.distributed as dist
+
+from execlab.data.batches import Batch, Piece
+from execlab.errors import ExeclabError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Which of how many processes this is; alone by default."""
+
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process evaluates, writes and talks."""
+        return self.rank == 0
+
+    def rows(self, batch: int) -> int:
+        """How many rows of a batch are this rank's."""
+        return len(range(self.rank, batch, self.size))
+
+    def share(self, batch: Batch) -> list[Piece]:
+        """This rank's rows of a batch; a piece in which it has none ends its part."""
+        if self.size == 1:
+            return batch.pieces
+        mine = slice(self.rank, None, self.size)
+        return [Piece(*(part[:, mine].copy() for part in piece)) for piece in batch.pieces if piece.ids[:, mine].size]
+
+    def add_gradients(self, parameters: Sequence[Tensor]) -> None:
+        """The sum over all ranks in place of each rank's own."""
+        if self.size == 1:
+            return
+        grads = [p.grad if p.grad is not None else torch.zeros_like(p) for p in parameters]
+        flat = torch.cat([grad.reshape(-1) for grad in grads])
+        dist.all_reduce(flat)
+        totals = torch.split(flat, [grad.numel() for grad in grads])
+        for parameter, total in zip(parameters, totals, strict=True):
+            parameter.grad = total.view_as(parameter)
+
+    def add(self, *numbers: float) -> tuple[float, ...]:
+        """The sums of some numbers over all ranks."""
+        if self.size == 1:
+            return numbers
+        together = torch.tensor(numbers, dtype=torch.float64, device=_device())
+        dist.all_reduce(together)
+        return tuple(together.tolist())
+
+    def tell(self, *numbers: float) -> tuple[float, ...]:
+        """The first rank's numbers, on every rank."""
+        return self.add(*(number if self.leads else 0.0 for number in numbers))
+
+    def gather(self, part: Tensor) -> Tensor:
+        """The rows (dimension 1) of all ranks as one batch."""
+        if self.size == 1:
+            return part
+        widest = torch.tensor(part.shape[1], device=_device())
+        dist.all_reduce(widest, op=dist.ReduceOp.MAX)
+        rows = int(widest)
+        padded = part.new_zeros(part.shape[0], rows, part.shape[2])
+        padded[:, : part.shape[1]] = part
+        parts = [torch.empty_like(padded) for _ in range(self.size)]
+        dist.all_gather(parts, padded)
+        sizes = self.add(*(float(part.shape[1]) if rank == self.rank else 0.0 for rank in range(self.size)))
+        whole = part.new_empty(part.shape[0], int(sum(sizes)), part.shape[2])
+        for rank, (found, count) in enumerate(zip(parts, sizes, strict=True)):
+            whole[:, rank :: self.size] = found[:, : int(count)]
+        return whole
+
+    def mine(self, part: Tensor) -> Tensor:
+        """This rank's rows (dimension 1) of a whole batch."""
+        return part if self.size == 1 else part[:, self.rank :: self.size].contiguous()
+
+
+def _device() -> str:
+    return "cuda" if dist.get_backend() == "nccl" else "cpu"
+
+
+def join(batch: int) -> Ranks:
+    """The ranks that torchrun started, or this process alone."""
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    if size > batch:
+        raise ExeclabError(f"a batch of {batch} rows cannot be shared between {size} processes")
+    if size == 1 or "MASTER_ADDR" not in os.environ:
+        return Ranks()
+    if not dist.is_available():
+        raise ExeclabError("this PyTorch has no torch.distributed, so a run cannot be shared between processes")
+    if not dist.is_initialized():
+        dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    return Ranks(dist.get_rank(), size)

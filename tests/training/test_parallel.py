@@ -1,0 +1,105 @@
+"""One run over two processes: real ones, started by torchrun."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+
+from execlab.data.batches import Lesson, StreamFeed, pack
+from execlab.errors import ExeclabError
+from execlab.tasks import Difficulty, Sample
+from execlab.tasks.addition import AdditionTask
+from execlab.training import checkpoints, parallel, runs
+from execlab.training.parallel import Ranks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "execlab"]
+FEEDS = {
+    "aligned": ("--feed", "aligned", "--batch", "7"),
+    "stream": ("--feed", "stream", "--window", "20", "--batch", "7", "--optimizer", "sgd", "--learning-rate", "0.5"),
+}
+
+
+def train(*words: str, ranks: int = 2) -> subprocess.Popen[str]:
+    start = TORCHRUN if ranks == 2 else [sys.executable, "-m", "execlab"]
+    return subprocess.Popen(
+        [*start, "train", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ}
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    said = process.communicate()[0]
+    assert process.returncode == 0, said
+    return said
+
+
+def losses(folder: Path) -> list[float]:
+    return [line["loss"] for line in runs.read_metrics(folder)]
+
+
+@pytest.mark.parametrize("feed", FEEDS)
+def test_two_ranks_do_what_one_process_does_and_resume_exactly(feed: str, tmp_path: Path) -> None:
+    common = ("--preset", "smoke", "--steps", "60", *FEEDS[feed])
+    finish(train(*common, "--out", str(tmp_path / "one"), ranks=1))
+    said = finish(train(*common, "--out", str(tmp_path / "two")))
+    assert said.count("training is over") == 1
+    assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), abs=1e-4)
+
+    killed = train(*common, "--out", str(tmp_path / "killed"))
+    while killed.poll() is None and not _begun(tmp_path / "killed"):
+        time.sleep(0.005)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    subprocess.run(["pkill", "-9", "-f", str(tmp_path / "killed")], check=False)
+    finish(train("--resume", str(tmp_path / "killed")))
+    assert losses(tmp_path / "killed") == losses(tmp_path / "two")
+    one, other = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("killed", "two"))
+    assert one == other
+
+
+def _begun(folder: Path) -> bool:
+    found = checkpoints.listed(folder / "checkpoints")
+    return bool(found) and int(found[0].name.split("-")[1]) >= 10
+
+
+def test_shares_are_the_whole() -> None:
+    samples = [Sample("1" * (3 + 5 * (i % 3)), "2") for i in range(7)]
+    batch = pack(samples)
+    shared = [Ranks(rank, 3).share(batch) for rank in range(3)]
+    for number, piece in enumerate(batch.pieces):
+        parts = [share[number] for share in shared if number < len(share)]
+        assert sum(part.ids.shape[1] for part in parts) == piece.ids.shape[1]
+        assert sum(int((part.targets >= 0).sum()) for part in parts) == int((piece.targets >= 0).sum())
+    assert [Ranks(rank, 3).rows(7) for rank in range(3)] == [3, 2, 2]
+    stream = StreamFeed(Lesson(AdditionTask(), Difficulty(2), "mix"), 4, 10, 5).batch(0, Difficulty(2))
+    (left,), (right,) = (Ranks(rank, 2).share(stream) for rank in range(2))
+    assert (left.ids == stream.pieces[0].ids[:, ::2]).all()
+    assert (right.ids == stream.pieces[0].ids[:, 1::2]).all()
+
+
+def test_rows_come_back_in_their_order() -> None:
+    whole = torch.arange(14.0).view(1, 7, 2)
+    assert torch.equal(Ranks(1, 3).mine(whole), whole[:, [1, 4]])
+    assert Ranks().mine(whole) is whole
+
+
+def test_more_ranks_than_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "9")
+    with pytest.raises(ExeclabError, match="8 rows cannot be shared between 9"):
+        parallel.join(8)
+
+
+def test_alone_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    assert parallel.join(1) == Ranks()
+    assert json.dumps(Ranks().tell(0.5)) == "[0.5]"
