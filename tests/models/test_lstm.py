@@ -102,6 +102,22 @@ def test_forget_bias_and_seeds() -> None:
     assert not torch.equal(model.embedding, other.embedding)
 
 
+def test_chrono_spreads_the_memories() -> None:
+    """Forget gates near 1 - 1/t for t from 1 to 30 characters, input gates the rest to 1."""
+    model = LSTM(V, LAYERS, 200, EMBEDDING)
+    model.initialize(1, 0.01, forget_bias=0.0, chrono=31.0)
+    for bias in model.bias:
+        i, f = bias[:200], bias[200:400]
+        assert torch.equal(i, -f)
+        lasting = 1 / (1 - torch.sigmoid(f))  # characters until a memory has faded
+        assert 2 <= lasting.min() < 4
+        assert 28 < lasting.max() <= 31
+        assert 13 < lasting.median() < 19
+        assert bias[400:].abs().max() <= 0.01
+    model.initialize(1, 0.01, forget_bias=0.0, chrono=0.5)  # too short to spread: all alike
+    assert model.bias[0][200:400].abs().max() == 0
+
+
 def test_the_first_loss_is_that_of_knowing_nothing() -> None:
     model = make_model(PRESETS["paper"])
     model.initialize(0, 0.08, 0.0)

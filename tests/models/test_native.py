@@ -10,8 +10,9 @@ import torch
 from execlab.errors import ExeclabError
 from execlab.models import LSTM, native
 from execlab.models.recurrence import recur
-from execlab.training import runs
+from execlab.training import loop, runs
 from execlab.training.config import make_config
+from execlab.training.view import View
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,6 +119,36 @@ def test_auto_is_decided_once(compiled: native.Native) -> None:
     assert runs.resolve(odd).kernel == "torch"
     with pytest.raises(ExeclabError, match="not a multiple of"):
         runs.resolve(make_config("laptop", device="cpu", cells=compiled.width + 1, kernel="native"))
+
+
+def test_precision_is_what_the_processor_does_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    for has, precision in ((True, "bfloat16"), (False, "float32")):
+        monkeypatch.setattr(runs, "multiplies_bfloat16", lambda has=has: has)
+        assert runs.resolve(make_config("laptop", device="cpu")).precision == precision
+        assert runs.resolve(make_config("laptop", device="cpu", precision="float32")).precision == "float32"
+
+
+def test_a_run_goes_on_where_there_is_no_compiler(
+    compiled: native.Native, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In PyTorch, and it says that the bits may differ."""
+    folder = loop.train(make_config("smoke", steps=10), tmp_path / "run")
+    assert runs.read_about(folder)["versions"]["kernel"] == compiled.name
+    (folder / "report.json").unlink()
+    monkeypatch.setenv("CC", "no-such-compiler")
+    native.load.cache_clear()
+    said: list[str] = []
+
+    class Ear(View):
+        def say(self, sentence: str) -> None:
+            said.append(sentence)
+
+    try:
+        loop.resume(folder, view=Ear())
+    finally:
+        native.load.cache_clear()
+    assert any("the bits may differ" in sentence for sentence in said)
+    assert (folder / "report.json").exists()
 
 
 @pytest.mark.parametrize("compiler", ["no-such-compiler", "false"])
