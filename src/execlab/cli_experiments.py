@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from execlab.errors import ExeclabError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from execlab.experiments.grids import Planned
 
 NAMES = ("programs", "addition", "memorization", "examples", "statistics")
 SCALES = ("smoke", "laptop", "paper")
@@ -52,7 +58,7 @@ def reproduce(name: str, scale: str, seeds: int | None, workers: int | None, out
         sys.exit(1)
 
 
-def _list(grid: list, workers: int, *, every: bool = True) -> None:  # type: ignore[type-arg]
+def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
     from execlab.experiments import cost
 
     costs = cost.reckon(grid)

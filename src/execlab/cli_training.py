@@ -130,19 +130,28 @@ def _draw(folders: dict[str, Path], path: Path) -> None:
 
 
 RUN = click.argument("run", type=click.Path(path_type=Path))
-COUNT = click.option("--count", type=click.IntRange(min=1), default=2_000, show_default=True, help="How many samples.")
-SEED = click.option("--seed", type=int, default=0, show_default=True, help="Which samples.")
-SPLIT = click.option("--split", type=click.Choice(SPLITS), default="test", show_default=True, help="From which split.")
-LENGTH = click.option("--length", type=int, help="Another length than the run's goal.")
-NESTING = click.option("--nesting", type=int, help="Another nesting than the run's goal.")
-STRATEGY = click.option(
-    "--strategy",
-    type=click.Choice(list(STATIC_STRATEGIES)),
-    default="baseline",
-    show_default=True,
-    help="baseline: this difficulty; mix: anything up to it.",
+WHICH_SAMPLES = (
+    click.option("--split", type=click.Choice(SPLITS), default="test", show_default=True, help="From which split."),
+    click.option("--length", type=int, help="Another length than the run's goal."),
+    click.option("--nesting", type=int, help="Another nesting than the run's goal."),
+    click.option(
+        "--strategy",
+        type=click.Choice(list(STATIC_STRATEGIES)),
+        default="baseline",
+        show_default=True,
+        help="baseline: this difficulty; mix: anything up to it.",
+    ),
+    click.option("--count", type=click.IntRange(min=1), default=2_000, show_default=True, help="How many samples."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Which samples."),
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+
+
+def _which_samples(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of a command that draws samples for a run."""
+    for option in reversed(WHICH_SAMPLES):
+        command = option(command)
+    return command
 
 
 def _evaluate(executor: Executor, goal: Difficulty, split: Any, strategy: str, count: int, seed: int) -> Evaluation:
@@ -160,12 +169,7 @@ def _goal(config: Config, length: int | None, nesting: int | None) -> Difficulty
 
 @click.command()
 @RUN
-@SPLIT
-@LENGTH
-@NESTING
-@STRATEGY
-@COUNT
-@SEED
+@_which_samples
 @JSON
 @click.option(
     "--predictions", type=click.Path(path_type=Path), help="Write every sample with the answers to this file."
@@ -235,12 +239,7 @@ def predict(run: Path, text: str, teacher_forced: bool, as_json: bool) -> None:
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@SPLIT
-@LENGTH
-@NESTING
-@STRATEGY
-@COUNT
-@SEED
+@_which_samples
 @JSON
 def compare(
     runs: tuple[Path, ...],

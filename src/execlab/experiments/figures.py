@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from execlab.curriculum import STRATEGIES
+from execlab.experiments.claims import ACCURACY
 from execlab.experiments.curves import COLOURS, STYLE
 from execlab.experiments.grids import MODIFICATIONS
 from execlab.experiments.summary import difference, grouped, mean
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from execlab.experiments.summary import Row
 
-ACCURACY = "teacher_forced_accuracy"
 MARKS = dict(
     zip(STRATEGIES, zip(COLOURS, ("o", "s", "^", "D"), (":", "--", "-.", "-"), strict=False), strict=True)
 )  # colour, marker, line

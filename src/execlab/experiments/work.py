@@ -20,6 +20,7 @@ from execlab.training import checkpoints, loop, runs
 from execlab.training.config import Config
 from execlab.training.view import Lines
 
+RESOLVED = ("device", "precision", "kernel", "threads")  # what `auto` is decided for
 PATIENCE = 30.0  # seconds for the process before, which may still be saving
 
 
@@ -50,9 +51,6 @@ def _work(folder: Path, config: Config) -> None:
     if replace(config, **{name: getattr(begun, name) for name in RESOLVED}) != begun:
         raise ExeclabError(f"{folder} holds another run than the grid says; choose another folder for the grid")
     loop.resume(folder, view=view)
-
-
-RESOLVED = ("device", "precision", "kernel", "threads")
 
 
 def write_grid(folder: Path, grid: dict[str, Config]) -> None:
