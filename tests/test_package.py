@@ -96,3 +96,13 @@ def test_the_readme_shows_what_the_command_prints() -> None:
         [sys.executable, "-m", "execlab", *command.split()], check=True, capture_output=True, text=True
     )
     assert done.stdout.strip() == shown.strip()
+
+
+@pytest.mark.parametrize("words", [["train"], ["reproduce", "addition"], ["report", "."]])
+def test_without_pytorch_a_sentence(words: list[str]) -> None:
+    """As if nothing but the core were installed."""
+    code = "import sys; sys.modules['torch'] = None; sys.argv[0] = 'execlab'; from execlab.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "this command needs PyTorch" in done.stderr
+    assert "Traceback" not in done.stderr

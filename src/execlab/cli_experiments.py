@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from execlab.errors import ExeclabError
+from execlab.errors import ExeclabError, needs_torch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +31,7 @@ def reproduce(name: str, scale: str, seeds: int | None, workers: int | None, out
 
     Stop it with Ctrl-C, or kill it: the same command goes on where it stood.
     """
+    needs_torch("matplotlib")
     from execlab.experiments import cost
     from execlab.experiments.engine import LocalEngine, Watch
     from execlab.experiments.grids import make_grid
@@ -79,6 +80,7 @@ def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 def report(folder: Path) -> None:
     """Draw figures and page anew from the results in a folder."""
+    needs_torch("matplotlib")
     from execlab.experiments.page import write_page
 
     if not folder.is_dir():

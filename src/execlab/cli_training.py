@@ -13,7 +13,7 @@ import click
 
 from execlab.data.sampling import STATIC_STRATEGIES
 from execlab.data.splits import SPLITS
-from execlab.errors import ExeclabError
+from execlab.errors import ExeclabError, needs_torch
 from execlab.tasks import TASKS, Difficulty
 from execlab.training.config import KINDS, PRESETS, Config, choices, make_config
 
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 
     from execlab.evaluation.evaluate import Evaluation
     from execlab.training.load import Executor
-
-
-def _needs_torch() -> None:
-    try:
-        import safetensors  # noqa: F401
-        import torch  # noqa: F401
-    except ImportError:
-        raise ExeclabError("this command needs PyTorch: pip install 'execlab[train]'") from None
 
 
 def _flags(command: Callable[..., None]) -> Callable[..., None]:
@@ -92,7 +84,7 @@ def train(
 
     Every setting of a run is a flag; in brackets stand the values of the presets.
     """
-    _needs_torch()
+    needs_torch()
     from execlab.training import loop
     from execlab.training.runs import default_folder
     from execlab.training.view import TensorBoard, best_view
@@ -190,7 +182,7 @@ def evaluate(
     The paper's teacher-forced accuracy, free-running accuracy and exact match, each with its 95 % interval; beside
     them what guessing gives; and where the mistakes are.
     """
-    _needs_torch()
+    needs_torch()
     from execlab.training.load import load
 
     executor = load(run)
@@ -222,7 +214,7 @@ def predict(run: Path, text: str, teacher_forced: bool, as_json: bool) -> None:
 
     TEXT is plain: the run's own modifications (invert, double, scramble, layout) are made for you.
     """
-    _needs_torch()
+    needs_torch()
     from execlab.training.load import load
 
     if text == "-":
@@ -255,7 +247,7 @@ def compare(
 
     The goal is that of the first run. Differences are to the first run, sample by sample, with their 95 % interval.
     """
-    _needs_torch()
+    needs_torch()
     from execlab.evaluation.compare import differences
     from execlab.training.load import load
 
@@ -286,7 +278,7 @@ def compare(
 @click.option("--out", type=click.Path(path_type=Path), default=Path("learning_curve.png"), show_default=True)
 def curve(runs: tuple[Path, ...], out: Path) -> None:
     """Draw the learning curves of runs, with the staircase of difficulty."""
-    _needs_torch()
+    needs_torch()
     from execlab.training.runs import read_about, read_metrics
 
     for run in runs:

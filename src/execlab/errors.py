@@ -21,3 +21,11 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> ExeclabError:
     """The error for a name that is not in a registry: it lists the known ones."""
     shown = str(name)[:40]
     return ExeclabError(f"there is no {kind} {shown!r}; known are {', '.join(known)}")
+
+
+def needs_torch(*also: str) -> None:
+    """A sentence instead of a traceback where training is not installed."""
+    from importlib.util import find_spec
+
+    if missing := [name for name in ("torch", "safetensors", *also) if find_spec(name) is None]:
+        raise ExeclabError(f"this command needs PyTorch ({missing[0]} is missing): pip install 'execlab[train]'")

@@ -63,7 +63,8 @@ class Lines(View):
         """Say what is trained."""
         options = f"{config.layers} layers of {config.cells} cells, {parameters:,} parameters"
         goal = f"{config.task}, length {config.length}, nesting {config.nesting}, {config.strategy}"
-        where = f"{config.device}, {config.precision}, {config.kernel} kernel, {config.threads} threads"
+        threads = f"{config.threads} thread{'s' * (config.threads > 1)}"
+        where = f"{config.device}, {config.precision}, {config.kernel} kernel, {threads}"
         self.say(f"{goal}; {config.model} with {options}; feed {config.feed}; {where}")
 
     def advance(self, step: int, characters: int, used: float) -> None:  # noqa: ARG002
