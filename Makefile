@@ -2,12 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 FIRST := runs/first
-EXTRAS := train,tensorboard,parquet,bench,dev
+EXTRAS := train,tensorboard,parquet,cluster,bench,dev
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all lint format bench golden clean
+.PHONY: help setup chromium run test test-all lint format bench golden clean
 
 help: ## show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -18,7 +18,15 @@ help: ## show what can be made
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
 	$(BIN)/python -m pip download --quiet --dest .venv/wheels 'click>=8.1' 'rich>=13'
+	@$(MAKE) --no-print-directory chromium
 	@touch $@
+
+# For the tests in a browser: where it cannot be installed they are skipped, or fail where CI is set.
+chromium:
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	     && echo 'installing Chromium for the tests' && apt-get -qq update && apt-get -qq install -y chromium >/dev/null; } \
+	|| echo 'no Chromium here, and it cannot be installed: tests in a browser will be skipped'
 
 setup: .venv/ready ## build .venv with everything, nothing else
 

@@ -13,8 +13,11 @@ from execlab.errors import ExeclabError, needs_torch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from execlab.experiments.cluster import RayEngine
+    from execlab.experiments.engine import LocalEngine
     from execlab.experiments.grids import Planned
 
+ENGINES = ("local", "ray")
 NAMES = ("programs", "addition", "memorization", "examples", "statistics")
 SCALES = ("smoke", "laptop", "paper")
 
@@ -23,32 +26,52 @@ SCALES = ("smoke", "laptop", "paper")
 @click.argument("name", type=click.Choice(NAMES))
 @click.option("--scale", type=click.Choice(SCALES), default="laptop", show_default=True, help="How large the grid is.")
 @click.option("--seeds", type=click.IntRange(min=1), help="Seeds per cell.  [default: 3; smoke: 1]")
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default="local",
+    show_default=True,
+    help="Processes on this machine, or tasks on a Ray cluster.",
+)
+@click.option("--address", help="The Ray cluster's address, or auto.  [default: one started on this machine]")
 @click.option("--workers", type=click.IntRange(min=1), help="Runs at a time.  [default: one per core]")
 @click.option("--out", type=click.Path(path_type=Path), help="Where to.  [default: runs/reproduce/NAME-SCALE]")
 @click.option("--dry-run", is_flag=True, help="Only list the runs, their characters and the expected time.")
-def reproduce(name: str, scale: str, seeds: int | None, workers: int | None, out: Path | None, dry_run: bool) -> None:
+def reproduce(
+    name: str,
+    scale: str,
+    seeds: int | None,
+    engine: str,
+    address: str | None,
+    workers: int | None,
+    out: Path | None,
+    dry_run: bool,
+) -> None:
     """Reproduce a figure of the paper: run its grid, then draw its report.
 
     Stop it with Ctrl-C, or kill it: the same command goes on where it stood.
     """
     needs_torch("matplotlib")
     from execlab.experiments import cost
-    from execlab.experiments.engine import LocalEngine, Watch
+    from execlab.experiments.engine import Watch
     from execlab.experiments.grids import make_grid
     from execlab.experiments.reproduce import reproduce as run
 
+    if address and engine != "ray":
+        raise ExeclabError("--address is for --engine ray")
     grid = make_grid(name, scale, seeds)
-    workers = min(workers or cost.workers_here(), len(grid))
+    here = min(workers or cost.workers_here(), len(grid))
     if dry_run:
-        _list(grid, workers)
+        _list(grid, here)
         return
     folder = out or Path("runs") / "reproduce" / f"{name}-{scale}"
     watch = Watch()
-    watch.say(f"{len(grid)} runs, {workers} at a time, in {folder}")
+    found = _engine(engine, address, folder, workers if engine == "ray" and address else here)
+    watch.say(f"{len(grid)} runs, {found.workers} at a time, in {folder}")
     if scale == "paper":
-        _list(grid, workers, every=False)
+        _list(grid, found.workers, every=False)
     try:
-        standing = run(name, scale, grid, folder, LocalEngine(folder, workers), watch)
+        standing = run(name, scale, grid, folder, found, watch)
     except KeyboardInterrupt:
         watch.say("stopped; the same command goes on from here")
         raise
@@ -57,6 +80,20 @@ def reproduce(name: str, scale: str, seeds: int | None, workers: int | None, out
         for failed, reason in standing.failed.items():
             click.echo(f"failed: {failed}: {reason}", err=True)
         sys.exit(1)
+
+
+def _engine(engine: str, address: str | None, folder: Path, workers: int | None) -> LocalEngine | RayEngine:
+    if engine == "local":
+        from execlab.experiments.engine import LocalEngine
+
+        return LocalEngine(folder, workers or 1)
+    from importlib.util import find_spec
+
+    if find_spec("ray") is None:
+        raise ExeclabError("--engine ray needs Ray: pip install 'execlab[cluster]'")
+    from execlab.experiments.cluster import RayEngine
+
+    return RayEngine(folder, workers, address)
 
 
 def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from execlab.errors import ExeclabError
-from execlab.experiments.engine import Ended, Standing, Watch, run_grid
+from execlab.experiments.engine import Standing, Watch, run_grid
 from execlab.experiments.grids import EXPERIMENTS, Planned, make_grid
 from execlab.experiments.page import write_page
+from execlab.experiments.processes import Ended
 from execlab.experiments.rows import COLUMNS, read_rows
 from execlab.experiments.work import read_grid, work
 from execlab.training.config import make_config

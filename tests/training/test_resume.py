@@ -147,6 +147,23 @@ def test_never_overwrites_without_force(tmp_path: Path) -> None:
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "dear"
 
 
+def test_who_was_taken_over_writes_nothing_more(tmp_path: Path) -> None:
+    folder, whole = tmp_path / "run", train(make_config("smoke", steps=200), tmp_path / "whole")
+    first = start("--preset", "smoke", "--steps", "200", "--out", str(folder))
+    while steps_done(folder) < 20:
+        time.sleep(0.01)
+    os.kill(first.pid, signal.SIGSTOP)  # as if its machine were cut off
+    (folder / ".lock").unlink()  # as on a file system whose locks do not reach other machines
+    done = subprocess.run([*EXECLAB, "train", "--resume", str(folder)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    before = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    os.kill(first.pid, signal.SIGCONT)
+    assert "another process has taken over" in first.communicate()[1]
+    assert first.returncode == 2
+    assert {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()} == before
+    assert digest(folder) == digest(whole)
+
+
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     first = start("--preset", "smoke", "--steps", "100000", "--out", str(folder))

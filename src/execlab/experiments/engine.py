@@ -3,16 +3,15 @@ again what failed, and show how far everything is."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from execlab.experiments.work import is_finished, write_grid
-from execlab.training import runs
+from execlab.experiments import processes
+from execlab.experiments.processes import Ended, is_finished
+from execlab.experiments.work import write_grid
+from execlab.training import checkpoints, runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,15 +19,7 @@ if TYPE_CHECKING:
 
     from execlab.experiments.grids import Planned
 
-TRIES = 3
-SAVING = 30.0  # seconds that a stopped run has for its last checkpoint
-
-
-class Ended(NamedTuple):
-    """A run that is no longer running, and why, if it is not finished."""
-
-    name: str
-    reason: str
+TRIES = 3  # of a run that gets no further
 
 
 class Engine(Protocol):
@@ -52,50 +43,24 @@ class LocalEngine:
 
     def __init__(self, folder: Path, workers: int) -> None:
         self.folder, self.workers = folder, workers
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
-        (folder / "logs").mkdir(parents=True, exist_ok=True)
+        self.processes: dict[str, processes.Process] = {}
 
     def free(self) -> bool:
         """Fewer processes than workers."""
         return len(self.processes) < self.workers
 
     def start(self, name: str) -> None:
-        """A process of its own; it ends when this one does."""
-        with (self.folder / "logs" / f"{name}.log").open("ab") as log:
-            self.processes[name] = subprocess.Popen(  # noqa: S603 - ourselves
-                [sys.executable, "-m", "execlab.experiments.work", str(self.folder), name],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
-                start_new_session=True,  # Ctrl-C reaches them through stop()
-            )
+        """A process of its own."""
+        self.processes[name] = processes.start(self.folder, name)
 
     def ended(self) -> list[Ended]:
         """Those whose process is gone."""
         gone = [name for name, process in self.processes.items() if process.poll() is not None]
-        return [Ended(name, self._reason(name, self.processes.pop(name))) for name in gone]
-
-    def _reason(self, name: str, process: subprocess.Popen[bytes]) -> str:
-        if process.stdin:
-            process.stdin.close()
-        if is_finished(self.folder / "runs" / name):
-            return ""
-        said = (self.folder / "logs" / f"{name}.log").read_text(errors="replace").strip().splitlines()
-        killed = f"killed by signal {-process.returncode}" if process.returncode < 0 else "ended early"
-        return next((line for line in reversed(said) if line.startswith("error: ")), killed).removeprefix("error: ")
+        return [Ended(name, processes.reason(self.folder, name, self.processes.pop(name))) for name in gone]
 
     def stop(self) -> None:
         """SIGINT to all, then wait."""
-        for process in self.processes.values():
-            if process.poll() is None:
-                process.send_signal(signal.SIGINT)
-        deadline = time.monotonic() + SAVING
-        for process in self.processes.values():
-            try:
-                process.wait(max(deadline - time.monotonic(), 0.1))
-            except subprocess.TimeoutExpired:
-                process.kill()
+        processes.stop(self.processes.values())
 
 
 @dataclass
@@ -149,12 +114,16 @@ class Standing:
 
 
 def run_grid(grid: Sequence[Planned], folder: Path, engine: Engine, watch: Watch, tries: int = TRIES) -> Standing:
-    """All runs to their end; a run that fails is tried again, and never stops the others."""
+    """All runs to their end; a run that fails is tried again, and never stops the others.
+
+    A try that got further than the ones before does not count: losing a worker is no fault of the run.
+    """
     write_grid(folder, {planned.name: planned.config for planned in grid})
     standing = Standing(folder, grid)
     standing.done = [planned.name for planned in grid if is_finished(folder / "runs" / planned.name)]
     waiting = [planned.name for planned in grid if planned.name not in standing.done]
     attempts = dict.fromkeys(waiting, 0)
+    reached = dict.fromkeys(waiting, 0)
     if standing.done:
         watch.say(f"{len(standing.done)} runs are finished already")
     try:
@@ -166,10 +135,13 @@ def run_grid(grid: Sequence[Planned], folder: Path, engine: Engine, watch: Watch
                 standing.running.append(name)
             for name, reason in engine.ended():
                 standing.running.remove(name)
+                if (step := checkpoints.newest_step(folder / "runs" / name / "checkpoints")) > reached[name]:
+                    attempts[name], reached[name] = 1, step
                 if not reason:
                     standing.done.append(name)
                 elif attempts[name] < tries:
-                    watch.say(f"{name} failed ({reason}); trying again ({attempts[name] + 1} of {tries})")
+                    again = f"trying again ({attempts[name] + 1} of {tries})"
+                    watch.say(f"{name} failed ({reason}) after the checkpoint of step {step:,}; {again}")
                     waiting.append(name)
                 else:
                     watch.say(f"{name} failed {tries} times and is left out: {reason}")

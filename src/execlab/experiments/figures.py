@@ -31,11 +31,7 @@ def caption(rows: Sequence[Row]) -> str:
     """n, seeds and budget, as every figure must say them."""
     seeds = len({line["seed"] for line in rows})
     budgets = sorted({line["characters"] for line in rows})
-    spread = (
-        f"{budgets[0] / 1e6:,.2f}"
-        if budgets[0] == budgets[-1]
-        else f"{budgets[0] / 1e6:,.2f} to {budgets[-1] / 1e6:,.2f}"
-    )
+    spread = " to ".join(dict.fromkeys(f"{budget / 1e6:,.2f}" for budget in (budgets[0], budgets[-1])))
     intervals = "95 % intervals over seeds" if seeds > 1 else "no intervals: one seed"
     return (
         f"Test split, n = {rows[0]['n']:,} samples per run, {seeds} seed{'s' * (seeds > 1)}, {intervals}; "

@@ -51,13 +51,18 @@ def write_page(folder: Path) -> Path:
     text = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<link rel="icon" href="data:,"><title>execlab report</title><style>{CSS}</style></head><body>'
+        f'<link rel="icon" href="data:,"><title>{_title(rows)}</title><style>{CSS}</style></head><body>'
         + "\n".join(part for part in parts if part)
         + "</body></html>\n"
     )
     path = folder / "report.html"
     write_atomically(path, text.encode())
     return path
+
+
+def _title(rows: Sequence[Row]) -> str:
+    names = ", ".join(sorted({line["experiment"] for line in rows}) + sorted({line["scale"] for line in rows}))
+    return html.escape(f"{names}: report of execlab" if rows else "report of execlab")
 
 
 def _head(rows: Sequence[Row]) -> str:
@@ -92,7 +97,7 @@ def _claims(claims: Sequence[Claim]) -> str:
 
 def _cells(values: Iterable[Any]) -> str:
     return "".join(
-        f'<td class="number">{value}</td>' if isinstance(value, int) else f"<td>{html.escape(str(value))}</td>"
+        f'<td class="number">{value:,}</td>' if isinstance(value, int) else f"<td>{html.escape(str(value))}</td>"
         for value in values
     )
 
@@ -149,14 +154,19 @@ def _settings(folder: Path, rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     commits = ", ".join(sorted({str(line["commit"]) for line in rows}))
-    machine = "; ".join(sorted({line["versions"] for line in rows}))
+    said = [json.loads(line["versions"]) for line in rows]
+    versions = ""
+    for name in dict.fromkeys(name for one in said for name in one):
+        values = "; ".join(sorted({str(one.get(name)) for one in said}))
+        versions += f"<tr><td>{html.escape(name)}</td><td>{html.escape(values)}</td></tr>"
     shared = ""
     path = folder / "grid.json"
     if path.exists():
         grid = list(json.loads(path.read_text(encoding="utf-8")).values())
         same = {name: value for name, value in grid[0].items() if all(other[name] == value for other in grid)}
-        shared = f"<pre>{html.escape(json.dumps(same, indent=1))}</pre>"
+        text = html.escape(json.dumps(same, indent=1))
+        shared = f"<details><summary>The settings that all runs share</summary><pre>{text}</pre></details>"
     return (
-        f"<h2>Settings</h2><p>Commit {html.escape(commits)}. Versions: {html.escape(machine)}.</p>"
-        f"<p>What all runs share:</p>{shared}"
+        f"<h2>Settings and machine</h2><table><tbody><tr><td>commit</td><td>{html.escape(commits)}</td></tr>{versions}"
+        f"</tbody></table>{shared}"
     )

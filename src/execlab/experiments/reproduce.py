@@ -9,8 +9,8 @@ from execlab.data.sampling import Source
 from execlab.evaluation.decoding import answer
 from execlab.experiments.engine import Standing, Watch, run_grid
 from execlab.experiments.page import write_page
+from execlab.experiments.processes import is_finished
 from execlab.experiments.rows import collect, write_rows
-from execlab.experiments.work import is_finished
 from execlab.training import loop, runs
 from execlab.training.checkpoints import write_atomically
 

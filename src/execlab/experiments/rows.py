@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
 from execlab.experiments.grids import modification
-from execlab.experiments.work import is_finished
+from execlab.experiments.processes import is_finished
 from execlab.training import runs
 from execlab.training.checkpoints import write_atomically
 

@@ -24,11 +24,6 @@ RESOLVED = ("device", "precision", "kernel", "threads")  # what `auto` is decide
 PATIENCE = 30.0  # seconds for the process before, which may still be saving
 
 
-def is_finished(folder: Path) -> bool:
-    """Whether a run is over and scored."""
-    return (folder / "report.json").exists()
-
-
 def work(folder: Path, config: Config) -> None:
     """Train, or go on, until the run is finished."""
     deadline = time.monotonic() + PATIENCE

@@ -89,6 +89,12 @@ def listed(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: path.name, reverse=True)
 
 
+def newest_step(folder: Path) -> int:
+    """How far the newest checkpoint is; 0 where there is none."""
+    names = [_NAME.fullmatch(path.name) for path in listed(folder)[:1]]
+    return next((int(name[1]) for name in names if name), 0)
+
+
 def load_newest(folder: Path) -> tuple[Checkpoint, list[str]]:
     """The newest checkpoint that is whole, and a sentence about each newer one that is not."""
     complaints = []

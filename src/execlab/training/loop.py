@@ -47,7 +47,7 @@ def train(config: Config, out: str | Path | None = None, *, force: bool = False,
     folder = runs.default_folder(config) if out is None else Path(out)
     ranks = parallel.join(config.batch)
     run = _new(runs.resolve(config), folder, ranks)
-    with runs.locked(folder) if ranks.leads else nullcontext():
+    with runs.locked(folder) if ranks.leads else nullcontext(run.check) as run.check:
         if ranks.leads:
             runs.create(folder, run.config, count_parameters(run.model), force=force)
             runs.write_metrics(folder, [])
@@ -63,8 +63,8 @@ def resume(out: str | Path, *, view: View | None = None) -> Path:
     config = runs.config_from(about, folder / "config.json")
     ranks = parallel.join(config.batch)
     view = view if view and ranks.leads else View()
-    with runs.locked(folder) if ranks.leads else nullcontext():
-        run = _new(config, folder, ranks)
+    run = _new(config, folder, ranks)
+    with runs.locked(folder) if ranks.leads else nullcontext(run.check) as run.check:
         checkpoint, complaints = checkpoints.load_newest(folder / "checkpoints")
         for complaint in complaints:
             view.say(complaint)
@@ -232,6 +232,7 @@ def evaluate(run: Run, view: View) -> None:
         counters.finished = counters.finished or run.end()
     if not run.ranks.leads:
         return
+    run.check()
     runs.append_metrics(run.folder, line)
     view.evaluated(line, lambda: _show(reader, config, current))
 
@@ -245,6 +246,7 @@ def _finish(run: Run, view: View) -> None:
     """The weights, the test score (once), the report."""
     from execlab.training.report import write_report
 
+    run.check()
     runs.save_model(run.folder, run.config, run.model)
     padding = run.counters.padding / run.counters.characters
     view.say(f"training is over: {run.counters.finished}; {padding:.1%} of the characters were padding")

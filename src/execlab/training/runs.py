@@ -11,10 +11,12 @@ runs/add4/
 from __future__ import annotations
 
 import json
+import os
 import platform
+import secrets
 import shutil
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -31,17 +33,18 @@ from execlab.training.checkpoints import from_bytes, to_bytes, write_atomically
 from execlab.training.config import Config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from execlab.models import LSTM
     from execlab.training.config import Kernel
 
+OURS = {".lock", ".owner"}
 FORMAT = 1  # of a run folder; raised when an older execlab could not read it
 
 
 def versions(config: Config) -> dict[str, str]:
     """What the bits of a run depend on besides its Config."""
-    found = {"python": platform.python_version(), "machine": platform.machine()}
+    found = {"python": platform.python_version(), "machine": platform.machine(), "processor": processor()}
     if config.kernel == "native":
         kernel = native.usable(config.cells)
         found["kernel"] = kernel.name if isinstance(kernel, native.Native) else f"torch: {kernel}"
@@ -51,6 +54,16 @@ def versions(config: Config) -> dict[str, str]:
         except PackageNotFoundError:
             found[package] = "unknown"
     return found
+
+
+def processor() -> str:
+    """This machine's processor by name."""
+    cores = f"{os.cpu_count()} cores"
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return f"{line.partition(':')[2].strip()}, {cores}"
+    return f"{platform.processor() or platform.machine()}, {cores}"
 
 
 def commit() -> str | None:
@@ -77,7 +90,7 @@ def create(folder: Path, config: Config, parameters: int, *, force: bool) -> Non
     """A new run folder with its config."""
     if folder.exists() and not folder.is_dir():
         raise ExeclabError(f"{folder} is a file; choose another name for the run")
-    if folder.exists() and any(path.name != ".lock" for path in folder.iterdir()):
+    if folder.exists() and any(path.name not in OURS for path in folder.iterdir()):
         if not force:
             raise ExeclabError(
                 f"{folder} exists already; resume it with --resume {folder}, or say --force to start anew"
@@ -129,16 +142,27 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """This process alone may write; the operating system lets go of the lock when the process ends, however it ends."""
+def locked(folder: Path) -> Iterator[Callable[[], None]]:
+    """This process alone may write; the operating system lets go of the lock when the process ends, however it ends.
+
+    Some shared file systems have no locks between machines. So there is a mark of ownership as well: who comes last
+    has it, and the function given here, called before every write, raises once it is another's.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / ".lock", timeout=0)
     try:
         lock.acquire()
     except Timeout:
         raise ExeclabError(f"another process is writing to {folder}") from None
+    mark, path = secrets.token_hex(8), folder / ".owner"
+
+    def check() -> None:
+        if path.read_text(encoding="utf-8") != mark:
+            raise ExeclabError(f"another process has taken over {folder}; this one stops and writes nothing more")
+
     try:
-        yield
+        write_atomically(path, mark.encode())
+        yield check
     finally:
         lock.release()
 

@@ -11,6 +11,7 @@ from execlab.training.config import EPOCH, SMALLEST_RATE, Config
 from execlab.training.optimizers import DECAY, trapezoid
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import torch
@@ -52,6 +53,7 @@ class Run:
     ranks: Ranks
     counters: Counters = field(default_factory=Counters)
     carried: tuple[Tensor, ...] | None = None
+    check: Callable[[], None] = lambda: None  # before every write: raises if the folder has been taken over
 
     def rate(self) -> float:
         """The learning rate of the next step."""
@@ -86,6 +88,7 @@ class Run:
         carried = [self.ranks.gather(part) for part in self.carried or ()]
         if not self.ranks.leads:
             return
+        self.check()
         tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
         for number, slots in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{name}": value for name, value in slots.items() if value is not None}

@@ -1,0 +1,104 @@
+"""The same grid on a Ray cluster: one that exists, or one started on this machine.
+
+A run is a Ray task that does nothing but start and attend the same process that the local engine starts. All nodes see
+the grid's folder (a shared file system); what is lost with a node is what a run did since its last checkpoint. A
+process whose node was given up may still be alive: the mark of ownership in the run's folder (runs.locked) keeps it
+from writing once another has taken over.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+from execlab.errors import ExeclabError
+from execlab.experiments import processes
+from execlab.experiments.processes import Ended
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing leaves this machine
+os.environ.setdefault("RAY_worker_niceness", "0")  # of a cluster started here: as fast as the local engine
+os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+
+import ray
+from ray.exceptions import RayError, TaskCancelledError
+
+OBJECT_STORE = 80_000_000  # bytes; a task gives back a sentence
+
+
+def attend(folder: str, name: str) -> str:
+    """One run of the grid to its end; says why it is not finished, if it is not."""
+    process = processes.start(Path(folder), name)
+    try:
+        process.wait()
+    except BaseException:  # cancelled
+        processes.stop([process])
+        raise
+    return processes.reason(Path(folder), name, process)
+
+
+_attend = ray.remote(num_cpus=1, max_retries=0)(attend)  # retries are the grid's, so that they are counted and told
+
+
+class RayEngine:
+    """Tasks on a Ray cluster, one core each."""
+
+    def __init__(self, folder: Path, workers: int | None, address: str | None = None) -> None:
+        self.folder = folder.resolve()  # the same path on every node
+        self.tasks: dict[str, Any] = {}
+        connect(workers, address)
+        self.workers = workers or int(ray.cluster_resources().get("CPU", 1))
+
+    def free(self) -> bool:
+        """Fewer tasks than workers; Ray finds the node."""
+        return len(self.tasks) < self.workers
+
+    def start(self, name: str) -> None:
+        """A task for a run."""
+        self.tasks[name] = _attend.remote(str(self.folder), name)
+
+    def ended(self) -> list[Ended]:
+        """Those whose task is over, or lost with its worker or node."""
+        gone = [name for name, task in self.tasks.items() if ray.wait([task], timeout=0)[0]]
+        return [Ended(name, self._reason(name, self.tasks.pop(name))) for name in gone]
+
+    def _reason(self, name: str, task: Any) -> str:
+        try:
+            return str(ray.get(task))
+        except RayError as error:
+            return "" if processes.is_finished(self.folder / "runs" / name) else f"lost: {type(error).__name__}"
+
+    def stop(self) -> None:
+        """Cancel all tasks; each lets its process save."""
+        for task in self.tasks.values():
+            ray.cancel(task)
+        for task in self.tasks.values():
+            try:
+                ray.get(task, timeout=processes.SAVING)
+            except (RayError, TaskCancelledError, TimeoutError):
+                continue
+
+
+def connect(workers: int | None, address: str | None) -> None:
+    """Join the cluster at an address, or start one on this machine that only this machine can reach."""
+    shared: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    try:
+        if address:
+            host, _, port = address.rpartition(":")
+            if host and port.isdecimal() and "://" not in address:  # Ray itself would try for minutes
+                socket.create_connection((host, int(port)), timeout=10).close()
+            ray.init(address=address, **shared)
+        else:
+            ray.init(
+                address="local",
+                num_cpus=workers,
+                include_dashboard=False,
+                object_store_memory=OBJECT_STORE,
+                _node_ip_address="127.0.0.1",
+                **shared,
+            )
+    except (OSError, OverflowError, RuntimeError, ValueError) as error:
+        told = " ".join(str(error).split())[:200]
+        raise ExeclabError(f"no Ray cluster could be joined{f' at {address}' if address else ''}: {told}") from None

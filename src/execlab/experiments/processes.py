@@ -1,0 +1,69 @@
+"""A run of a grid as a process of its own, wherever the machine stands; without PyTorch, so that it starts at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    Process = subprocess.Popen[bytes]
+
+SAVING = 30.0  # seconds that a stopped run has for its last checkpoint
+
+
+class Ended(NamedTuple):
+    """A run that is no longer running, and why, if it is not finished."""
+
+    name: str
+    reason: str
+
+
+def is_finished(run: Path) -> bool:
+    """Whether a run is over and scored."""
+    return (run / "report.json").exists()
+
+
+def start(folder: Path, name: str) -> Process:
+    """Begin or go on with a run of the grid in `folder`; the process ends when this one does."""
+    logs = folder / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    with (logs / f"{name}.log").open("ab") as log:
+        return subprocess.Popen(  # noqa: S603 - ourselves
+            [sys.executable, "-m", "execlab.experiments.work", str(folder), name],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            start_new_session=True,  # Ctrl-C reaches it through stop()
+        )
+
+
+def reason(folder: Path, name: str, process: Process) -> str:
+    """Why a process that has ended left its run unfinished; empty if it did not."""
+    if process.stdin:
+        process.stdin.close()
+    if is_finished(folder / "runs" / name):
+        return ""
+    said = (folder / "logs" / f"{name}.log").read_text(errors="replace").strip().splitlines()
+    killed = f"killed by signal {-process.returncode}" if process.returncode < 0 else "ended early"
+    return next((line for line in reversed(said) if line.startswith("error: ")), killed).removeprefix("error: ")
+
+
+def stop(processes: Collection[Process]) -> None:
+    """Let all of them save and end."""
+    for process in processes:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+    deadline = time.monotonic() + SAVING
+    for process in processes:
+        try:
+            process.wait(max(deadline - time.monotonic(), 0.1))
+        except subprocess.TimeoutExpired:
+            process.kill()
