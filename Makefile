@@ -72,6 +72,7 @@ bench: .venv/ready ## side-by-side measurements
 	$(BIN)/python benchmarks/time_to_accuracy.py
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/kill_resume.py
+	$(BIN)/python benchmarks/grids.py
 
 golden: .venv/ready ## write the golden rows anew, after raising DATA_VERSION
 	$(BIN)/python tests/data/test_sampling.py

@@ -183,7 +183,7 @@ def test_a_folder_without_results(tmp_path: Path) -> None:
 def test_the_dry_run_is_near_the_truth(tmp_path: Path) -> None:
     words = [*EXECLAB, "reproduce", "statistics", "--scale", "smoke", "--workers", "1"]
     told = subprocess.run([*words, "--dry-run"], capture_output=True, text=True, check=True, env={**os.environ}).stdout
-    assert "2 runs, 120,000 characters" in told
+    assert "2 runs, 80,000 characters" in told
     assert told.count("program-2x1") == 2
     assert re.search(r"\((\d+) s\)", told)
     assert not (tmp_path / "runs").exists()

@@ -1,23 +1,24 @@
 """What a grid will cost, said beforehand: characters, operations, hours here, and hours on a GPU by a stated rate.
 
-Speed is measured, not remembered: a few steps and one evaluation of every kind of run in the grid, and one start of a
-process. How long a run of the paper's scale takes cannot be known, because it ends by the paper's rule; `ASSUMED`
-says with what it is reckoned.
+Speed is measured, not remembered: a few steps, one evaluation and one checkpoint of every kind of run in the grid, and
+one whole run of a single step. How long a run of the paper's scale takes cannot be known, because it ends by the
+paper's rule; `ASSUMED` says with what it is reckoned.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from execlab.curriculum import stairs
 from execlab.data.sampling import Source
+from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
+from execlab.experiments import processes, work
 from execlab.training import loop, runs
 from execlab.training.config import EPOCH, SMALLEST_RATE, Config
 from execlab.training.optimizers import DECAY
@@ -49,7 +50,8 @@ class Speed(NamedTuple):
     """Of one kind of run on this machine."""
 
     characters_per_second: float
-    seconds_per_evaluation: float  # of one sample
+    scored_per_second: float  # characters, too
+    seconds_per_checkpoint: float
 
 
 def flops_per_character(config: Config) -> int:
@@ -83,7 +85,7 @@ def _mean_length(config: Config) -> int:
 
 
 def measure(config: Config) -> Speed:
-    """A few steps, and one evaluation."""
+    """A few steps, one evaluation, one checkpoint."""
     config = runs.resolve(config)
     with tempfile.TemporaryDirectory() as folder:
         run, feed = loop._new(config, Path(folder)), loop.make_feed(config)
@@ -97,31 +99,43 @@ def measure(config: Config) -> Speed:
         samples = loop.validation_samples(config, config.goal, config.evaluate_count)
         begin = time.perf_counter()
         answer(loop.reader_of(config, run.model), samples, free_running=False)
-        return Speed(1 / learning, (time.perf_counter() - begin) / len(samples))
+        scored = len(samples) * _mean_length(config) / (time.perf_counter() - begin)
+        begin = time.perf_counter()
+        run.save()
+        return Speed(1 / learning, scored, time.perf_counter() - begin)
 
 
-def start_up() -> float:
-    """Seconds until a new process can learn."""
-    begin = time.perf_counter()
-    subprocess.run([sys.executable, "-c", "import execlab.experiments.work"], check=True)
-    return time.perf_counter() - begin
+def start_up(config: Config) -> float:
+    """Seconds of a run that does nothing: a process begins, learns one step, is scored, and draws its curve."""
+    least = replace(config, steps=1, samples=None, characters=None, epochs=None, evaluate_count=1, test_count=1)
+    with tempfile.TemporaryDirectory() as folder:
+        work.write_grid(Path(folder), {"least": least})
+        begin = time.perf_counter()
+        process = processes.start(Path(folder), "least")
+        process.wait()
+        if told := processes.reason(Path(folder), "least", process):
+            raise ExeclabError(f"no run can be begun here: {told}")
+        return time.perf_counter() - begin
 
 
 def reckon(grid: Sequence[Planned]) -> list[Cost]:
     """The cost of every run of a grid."""
     speeds: dict[tuple[object, ...], Speed] = {}
-    starting = start_up()
+    starting = start_up(grid[0].config)
     costs = []
     for planned in grid:
         config = planned.config
-        size = (config.cells, config.layers, config.batch, config.window)
-        kind = (*size, config.feed, config.optimizer, config.task, config.length, config.nesting)
+        kind: tuple[object, ...] = (config.cells, config.layers, config.batch, config.optimizer, config.feed)
+        mean = _mean_length(config)
+        kind += (config.window,) if config.feed == "stream" else (config.task, mean)  # what a step's shape depends on
         if kind not in speeds:
             speeds[kind] = measure(config)
         speed, total = speeds[kind], characters(config)
-        per_step = config.batch * (config.window if config.feed == "stream" else _mean_length(config))
-        scored = 2 * total / per_step / config.evaluate_every * config.evaluate_count + 4 * config.test_count
-        seconds = starting + total / speed.characters_per_second + scored * speed.seconds_per_evaluation
+        per_step = config.batch * (config.window if config.feed == "stream" else mean)
+        evaluations = total / per_step / config.evaluate_every
+        scored = 2 * evaluations * config.evaluate_count + 4 * config.test_count
+        seconds = starting + total / speed.characters_per_second + scored * mean / speed.scored_per_second
+        seconds += evaluations / config.checkpoint_every * speed.seconds_per_checkpoint
         costs.append(Cost(total, float(total) * flops_per_character(config), seconds))
     return costs
 

@@ -89,7 +89,7 @@ def count_parameters(model: nn.Module) -> int:
 
 def _new(config: Config, folder: Path, ranks: Ranks = ALONE) -> Run:
     device = runs.claim(config)
-    torch.use_deterministic_algorithms(True)
+    torch.set_deterministic_debug_mode("error")  # use_deterministic_algorithms would import the compiler: seconds
     # Everything here is written before it is read, and filling costs a twelfth of a step.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     model = runs.make_model(config)

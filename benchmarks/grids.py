@@ -1,0 +1,59 @@
+"""Grids of runs: two workers beside one on eight equal runs, and what the dry run tells beside what then happens.
+
+    make setup && .venv/bin/python benchmarks/grids.py [workers] [dry-run]
+
+Without words it does both. Nothing else should be running on the machine.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from execlab.experiments import cost
+from execlab.experiments.engine import LocalEngine, Watch
+from execlab.experiments.grids import EXPERIMENTS, Planned, make_grid
+from execlab.experiments.reproduce import reproduce
+from execlab.training.config import make_config
+
+RUNS = 8
+SAMPLES = 20_000
+
+
+def seconds(experiment: str, grid: list[Planned], workers: int) -> float:
+    """From the first start to the report."""
+    with tempfile.TemporaryDirectory() as scratch:
+        begin = time.perf_counter()
+        standing = reproduce(experiment, "smoke", grid, Path(scratch), LocalEngine(Path(scratch), workers), Watch())
+        assert len(standing.done) == len(grid)
+        return time.perf_counter() - begin
+
+
+def compare_workers() -> None:
+    config = make_config("laptop", task="addition", length=3, samples=SAMPLES, threads=1)
+    grid = [Planned(f"seed-{seed}", replace(config, seed=seed)) for seed in range(RUNS)]
+    taken = {workers: seconds("addition", grid, workers) for workers in (1, 2)}
+    print(f"{RUNS} equal runs of {SAMPLES:,} samples: one worker {taken[1]:.1f} s, two {taken[2]:.1f} s; ", end="")
+    print(f"ratio {taken[1] / taken[2]:.2f} (bar 1.7)", flush=True)
+
+
+def compare_dry_runs() -> None:
+    for experiment in EXPERIMENTS:
+        grid, workers = make_grid(experiment, "smoke"), cost.workers_here()
+        told = sum(found.seconds for found in cost.reckon(grid)) / workers
+        took = seconds(experiment, grid, workers)
+        print(
+            f"{experiment:14} told {told:5.1f} s, took {took:5.1f} s; ratio {told / took:.2f} (bar 0.5 to 2)",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:] or ["workers", "dry-run"]
+    if "workers" in words:
+        compare_workers()
+    if "dry-run" in words:
+        compare_dry_runs()
