@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 FIRST := runs/first
-EXTRAS := train,tensorboard,parquet,cluster,bench,dev
+EXTRAS := train,tensorboard,parquet,cluster,playground,bench,dev
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import click
 
-from execlab import __version__, cli_experiments, cli_samples, cli_training
+from execlab import __version__, cli_experiments, cli_playground, cli_samples, cli_training
 from execlab.errors import ExeclabError
 from execlab.programs.syntax import MAX_DIGITS
 
@@ -76,5 +76,5 @@ def app(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for _command in (*cli_samples.COMMANDS, *cli_training.COMMANDS, *cli_experiments.COMMANDS):
+for _command in (*cli_samples.COMMANDS, *cli_training.COMMANDS, *cli_experiments.COMMANDS, *cli_playground.COMMANDS):
     app.add_command(_command)

@@ -136,17 +136,32 @@ def _texts(ids: Tensor) -> list[str]:
 
 @torch.no_grad()
 def spell(
-    reader: Reader, input: str, *, target: str | None = None, longest: int = 250, others: int = 3
+    reader: Reader,
+    input: str,
+    *,
+    target: str | None = None,
+    longest: int = 250,
+    others: int = 3,
+    states: list[State] | None = None,
 ) -> list[Character]:
-    """Each printed character with its probability: teacher-forced if a target is given, else free-running."""
+    """Each printed character with its probability: teacher-forced if a target is given, else free-running.
+
+    `states`, if given, collects the model's state after every character that it reads, its own ones included.
+    """
     model = reader.model.eval()
     state = reader.start(1)
-    if input:
+    if states is not None:
+        for character in input:
+            state = model.read(_column(character, reader.device), state)[1]
+            states.append(state)
+    elif input:
         state = model.read(_column(input, reader.device), state)[1]
     characters: list[Character] = []
     last = END_MARK
     for place in range(len(target) + 1 if target is not None else longest):
         logits, state = model(_column(last, reader.device), state)
+        if states is not None:
+            states.append(state)
         probabilities = logits[0, 0].float().softmax(-1)
         best = probabilities.topk(others + 1)
         ranked = [(VOCABULARY[i], p) for i, p in zip(best.indices.tolist(), best.values.tolist(), strict=True)]

@@ -17,6 +17,7 @@ from execlab.training import checkpoints, runs
 from execlab.training.prompt import prompt_of
 
 if TYPE_CHECKING:
+    from execlab.models import State
     from execlab.training.config import Config
 
 
@@ -44,15 +45,21 @@ class Executor:
     reader: Reader
     where: Path
 
-    def predict(self, text: str, *, teacher_forced: bool = False) -> Prediction:
-        """Ask for the output of a plain input; the run's own modifications are made for you."""
+    def predict(
+        self, text: str, *, teacher_forced: bool = False, others: int = 3, states: list[State] | None = None
+    ) -> Prediction:
+        """Ask for the output of a plain input; the run's own modifications are made for you.
+
+        Every character comes with so many `others`; `states` collects the state after every character read.
+        """
         task = self.config.make_task()
         modified = task.modify(task.plain(text) if task.is_python else text)
         sample = Sample(modified, task.solve(modified))
         check_characters(sample.input)
         seed = self.config.scramble
         seen = sample if seed is None else scramble(seed, sample)
-        characters = spell(self.reader, seen.input, target=seen.target if teacher_forced else None)
+        forced = seen.target if teacher_forced else None
+        characters = spell(self.reader, seen.input, target=forced, others=others, states=states)
         if seed is not None:
             characters = [_unscrambled(seed, character) for character in characters]
         said = "".join(character.character for character in characters)

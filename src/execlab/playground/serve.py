@@ -1,0 +1,55 @@
+"""Starts the server and says where it is."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+import torch
+import uvicorn
+
+from execlab.errors import ExeclabError
+from execlab.playground.limits import LOOPBACK
+from execlab.playground.server import create_app
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONNECTIONS = 200
+
+
+def serve(root: Path | None, host: str, port: int) -> None:
+    """Until Ctrl-C."""
+    torch.set_num_threads(1)  # one question at a time is too small for more, and several come at once
+    listening = _listen(host, port)
+    own = host in LOOPBACK or host == "::1" or host.startswith("127.")
+    name = "localhost" if own else host
+    url = f"http://{f'[{name}]' if ':' in name else name}:{listening.getsockname()[1]}/"
+    print(f"The playground is at {url} (Ctrl-C ends it)", flush=True)
+    if not own:
+        print(f"warning: everybody who can reach {host} can use it; there is no password", file=sys.stderr, flush=True)
+    app = create_app(root, LOOPBACK | {host.lower()} if own else None)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=1,
+        limit_concurrency=CONNECTIONS,
+        lifespan="off",
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family, socket.SOCK_STREAM)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+        found.listen(128)
+        return found
+    except OSError as error:
+        raise ExeclabError(f"cannot listen on {host}, port {port}: {error.strerror or error}") from None

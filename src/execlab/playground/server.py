@@ -1,0 +1,268 @@
+"""The server: a documented JSON API, and the page."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException as AnyHTTPException
+
+from execlab import __version__
+from execlab.data.sampling import Source
+from execlab.data.scramble import permutation, scramble
+from execlab.data.vocabulary import END_MARK, VOCABULARY, check_characters
+from execlab.errors import ExeclabError
+from execlab.playground import folders, schemas
+from execlab.playground.limits import LOOPBACK, STREAMS, Guard, TooMuchError, Work
+from execlab.playground.shelf import Shelf
+from execlab.programs.interpreter import trace
+from execlab.programs.syntax import ProgramError
+from execlab.tasks import Difficulty, make_task
+from execlab.tasks import Sample as Text
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from execlab.models import State
+    from execlab.training.load import Executor
+
+WEB = Path(__file__).parent / "web"
+POLL = 0.5  # seconds between looks at a growing file
+ROUNDED = 4  # digits of a state that are sent
+
+Task = Literal["program", "addition", "memorization"]
+REFUSED: dict[int | str, dict[str, Any]] = {
+    400: {"model": schemas.Problem, "description": "A host name that is not this server's, or a body that is no JSON."},
+    408: {"model": schemas.Problem, "description": "The body did not arrive in time."},
+    413: {"model": schemas.Problem, "description": "The body is too large."},
+    422: {"model": schemas.Problem, "description": "Something is wrong with the request; says where, if in the input."},
+    429: {"model": schemas.Problem, "description": "Too much at once; try again in a moment."},
+}
+MISSING: dict[int | str, dict[str, Any]] = {404: {"model": schemas.Problem, "description": "There is no such thing."}}
+
+
+def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> FastAPI:
+    """The application; `root` is the folder of runs, `hosts` the names that it answers to (None: any)."""
+    app = FastAPI(
+        title="execlab playground",
+        version=__version__,
+        description="Ask networks to execute programs, and watch training runs. All of it stays on this machine.",
+        docs_url=None,  # they would load from another host
+        redoc_url=None,
+        responses=REFUSED,
+    )
+    app.add_middleware(Guard, hosts=hosts)
+    shelf, work = Shelf(root), Work()
+    _handle_errors(app)
+
+    def runs_below() -> dict[str, Path]:
+        return folders.runs_below(root) if root else {}
+
+    def grids_below() -> dict[str, Path]:
+        return folders.grids_below(root) if root else {}
+
+    @app.get("/api/health", operation_id="health")
+    async def health() -> schemas.Health:
+        """Whether the server is alive."""
+        count = await work.do(lambda: len(shelf.listed()))
+        return schemas.Health(status="ok", version=__version__, models=count, runs=root is not None)
+
+    @app.get("/api/models", operation_id="models")
+    async def models() -> list[schemas.Model]:
+        """The models that can be asked."""
+        return await work.do(shelf.listed)
+
+    @app.get("/api/alphabet", operation_id="alphabet")
+    async def alphabet(seed: Annotated[int, Query(ge=0, le=schemas.MAX_SEED)] = 1) -> schemas.Alphabet:
+        """The characters that the models know, and a permutation of them (the paper's Fig. 2)."""
+        return schemas.Alphabet(vocabulary=VOCABULARY, scrambled=VOCABULARY.translate(permutation(seed)), seed=seed)
+
+    @app.get("/api/sample", operation_id="sample")
+    async def sample(
+        task: Task = "program",
+        length: Annotated[int, Query(ge=1, le=schemas.MAX_LENGTH)] = 4,
+        nesting: Annotated[int, Query(ge=1, le=schemas.MAX_NESTING)] = 1,
+        seed: Annotated[int | None, Query(ge=0, le=schemas.MAX_SEED, description="Default: a random one.")] = None,
+    ) -> schemas.Sample:
+        """A sample of the test split; memorization as the plain digits."""
+        return await work.do(lambda: _sample(task, length, nesting, seed))
+
+    @app.post("/api/execute", operation_id="execute")
+    async def execute(asked: schemas.Execute) -> schemas.Executed:
+        """The true output, and the variables line by line."""
+        return await work.do(lambda: _execute(asked))
+
+    @app.post("/api/predict", operation_id="predict", responses=MISSING)
+    async def predict(asked: schemas.Predict) -> schemas.Predicted:
+        """What a model prints, character by character."""
+
+        def run() -> schemas.Predicted:
+            try:
+                executor = shelf.get(asked.model)
+            except KeyError:
+                raise HTTPException(404, "there is no such model; /api/models lists them") from None
+            return _predict(executor, asked)
+
+        return await work.do(run)
+
+    @app.get("/api/runs", operation_id="runs")
+    async def runs() -> list[schemas.Run]:
+        """The run folders, the broken ones too."""
+        return await work.do(lambda: [folders.describe(name, folder) for name, folder in runs_below().items()])
+
+    @app.get("/api/grids", operation_id="grids")
+    async def grids() -> list[schemas.Grid]:
+        """The results of reproduced experiments."""
+        return await work.do(lambda: [folders.read_grid(name, folder) for name, folder in grids_below().items()])
+
+    @app.get(
+        "/api/runs/{id:path}/metrics",
+        operation_id="metrics",
+        response_class=StreamingResponse,
+        responses={
+            **MISSING,
+            200: {
+                "description": "Server-sent events: a `metrics` for every evaluation, as metrics.jsonl has it; `reset` "
+                "when a run was resumed from an earlier step; `end` when it is finished. Lives until then.",
+                "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            },
+        },
+    )
+    async def metrics(id: str, request: Request) -> StreamingResponse:
+        """The evaluations of a run, live."""
+        folder = (await work.do(runs_below)).get(id)
+        if folder is None:
+            raise HTTPException(404, "there is no such run; /api/runs lists them")
+        if work.streams >= STREAMS:
+            raise TooMuchError
+        return StreamingResponse(_follow(folder, work, request), media_type="text/event-stream", headers=NO_STORE)
+
+    app.mount("/", StaticFiles(directory=WEB, html=True), name="page")
+    return app
+
+
+NO_STORE = {"cache-control": "no-store"}
+
+
+def _handle_errors(app: FastAPI) -> None:
+    def problem(status: int, sentence: str, line: int | None = None, column: int | None = None) -> JSONResponse:
+        told = schemas.Problem(detail=sentence, line=line, column=column)
+        later = {"retry-after": "1"} if status == 429 else None
+        return JSONResponse(told.model_dump(), status_code=status, headers=later)
+
+    @app.exception_handler(ExeclabError)
+    async def refused(_: Request, error: ExeclabError) -> JSONResponse:
+        if isinstance(error, ProgramError):
+            return problem(422, error.message, error.line, error.column)
+        return problem(422, str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][1:])
+        return problem(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
+
+    @app.exception_handler(TooMuchError)
+    async def busy(_request: Request, _error: Exception) -> JSONResponse:
+        return problem(429, "the server has enough to do; try again in a moment")
+
+    @app.exception_handler(AnyHTTPException)
+    async def other(_: Request, error: AnyHTTPException) -> JSONResponse:
+        told = "there is no such page" if error.detail == "Not Found" else str(error.detail)
+        found = problem(error.status_code, told)
+        found.headers.update(error.headers or {})
+        return found
+
+
+def _sample(task: Task, length: int, nesting: int, seed: int | None) -> schemas.Sample:
+    seed = secrets.randbelow(2**32) if seed is None else seed
+    made = make_task(task, {})
+    source = Source(made, Difficulty(length, nesting if task == "program" else 1), "test", seed, purpose="playground")
+    row = source.row(0)
+    return schemas.Sample(
+        task=task,
+        length=row.difficulty.length,
+        nesting=row.difficulty.nesting,
+        seed=seed,
+        input=row.sample.input,
+        target=row.sample.target,
+    )
+
+
+def _execute(asked: schemas.Execute) -> schemas.Executed:
+    output = make_task(asked.task, {}).solve(asked.input)
+    check_characters(asked.input)
+    steps = list(islice(trace(asked.input), schemas.MAX_STEPS + 1)) if asked.task != "memorization" else []
+    told = [
+        schemas.Step(line=step.line, variables={name: str(value) for name, value in step.variables.items()})
+        for step in steps[: schemas.MAX_STEPS]
+    ]
+    return schemas.Executed(output=output, trace=told, truncated=len(steps) > schemas.MAX_STEPS)
+
+
+def _predict(executor: Executor, asked: schemas.Predict) -> schemas.Predicted:
+    states: list[State] | None = [] if asked.states else None
+    found = executor.predict(
+        asked.input, teacher_forced=asked.teacher_forced, others=len(VOCABULARY) - 1, states=states
+    )
+    seed = executor.config.scramble
+    read = found.input if seed is None else scramble(seed, Text(found.input, "")).input
+    printed = "".join(one.character for one in found.characters)
+    given = (found.target + END_MARK if asked.teacher_forced else printed)[:-1]
+    return schemas.Predicted(
+        prediction=found.prediction,
+        target=found.target,
+        correct=found.correct,
+        read=read,
+        outside=found.outside,
+        characters=[
+            schemas.Character(
+                character=one.character,
+                probability=one.probability,
+                alternatives=[schemas.Alternative(character=c, probability=p) for c, p in one.alternatives],
+            )
+            for one in found.characters
+        ],
+        states=_states(read + END_MARK + given, states) if states is not None else None,
+    )
+
+
+def _states(characters: str, states: list[State]) -> schemas.States:
+    import torch
+
+    h, c = (torch.cat([state[part] for state in states], dim=1).round(decimals=ROUNDED).tolist() for part in (0, 1))
+    return schemas.States.model_construct(characters=characters, h=h, c=c)
+
+
+async def _follow(folder: Path, work: Work, request: Request) -> AsyncIterator[str]:
+    """The lines of metrics.jsonl as events, old ones first, until the run is finished or the client is gone."""
+    async with work.stream():
+        sent = 0
+        last: object = None
+        while True:
+            finished = (folder / "report.json").exists()
+            lines = await asyncio.to_thread(folders.read_metrics, folder)
+            if len(lines) < sent or (sent and lines[sent - 1].get("step") != last):
+                sent = 0
+                yield "event: reset\ndata: {}\n\n"
+            for line in lines[sent:]:
+                try:
+                    yield f"event: metrics\ndata: {json.dumps(line, allow_nan=False)}\n\n"
+                except ValueError:
+                    continue  # not a number
+            sent, last = len(lines), lines[-1].get("step") if lines else None
+            if finished:
+                yield "event: end\ndata: {}\n\n"
+                return
+            if await request.is_disconnected():
+                return
+            yield ": still here\n\n"
+            await asyncio.sleep(POLL)

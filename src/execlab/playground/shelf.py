@@ -1,0 +1,114 @@
+"""The models that can be asked: those that ship with execlab, and those of run folders; loaded when first asked."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from execlab.errors import ExeclabError
+from execlab.playground import folders
+from execlab.playground.schemas import Accuracy, Model
+from execlab.training import checkpoints, runs
+from execlab.training.config import Config
+from execlab.training.load import load
+
+if TYPE_CHECKING:
+    from execlab.training.load import Executor
+
+SHIPPED = Path(__file__).parent / "models"
+KEPT = 8  # models in memory
+ACCURACIES = ("teacher_forced_accuracy", "free_running_accuracy", "exact_match")
+
+
+class Shelf:
+    """Models by id."""
+
+    def __init__(self, root: Path | None) -> None:
+        self.root = root
+        self.loaded: OrderedDict[tuple[str, int], Executor] = OrderedDict()
+        self.lock = threading.Lock()
+        self.loading: dict[str, threading.Lock] = {}
+
+    def listed(self) -> list[Model]:
+        """Every model: those that ship first."""
+        found = [self._shipped(path) for path in sorted(SHIPPED.glob("*.safetensors"))]
+        for name, folder in folders.runs_below(self.root).items() if self.root else ():
+            if (one := self._of_run(name, folder)) is not None:
+                found.append(one)
+        return found
+
+    def get(self, id: str) -> Executor:
+        """The model of an id; loads it if nobody has yet. Nothing that a client says becomes a path."""
+        path = self._path(id)
+        if path is None:
+            raise KeyError(id)
+        with self.lock:
+            own = self.loading.setdefault(id, threading.Lock())
+        with own:  # others wait for this model only
+            key = (id, _age(path))
+            with self.lock:
+                if key in self.loaded:
+                    self.loaded.move_to_end(key)
+                    return self.loaded[key]
+            found = load(path)
+            with self.lock:
+                for old in [old for old in self.loaded if old[0] == id]:
+                    del self.loaded[old]
+                self.loaded[key] = found
+                while len(self.loaded) > KEPT:
+                    self.loaded.popitem(last=False)
+            return found
+
+    def _path(self, id: str) -> Path | None:
+        for path in SHIPPED.glob("*.safetensors"):
+            if path.stem == id:
+                return path
+        return folders.runs_below(self.root).get(id) if self.root else None
+
+    def _shipped(self, path: Path) -> Model:
+        about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        return _described(path.stem, Config(**about["config"]), about["parameters"], about["test"], shipped=True)
+
+    def _of_run(self, id: str, folder: Path) -> Model | None:
+        try:
+            about = runs.read_about(folder)
+            config = runs.config_from(about, folder)
+            if not (folder / "model.safetensors").exists() and not checkpoints.listed(folder / "checkpoints"):
+                return None
+            report = folder / "report.json"
+            test = json.loads(report.read_text(encoding="utf-8")).get("test", {}) if report.exists() else {}
+            return _described(id, config, int(about.get("parameters") or 0), test, shipped=False)
+        except (ExeclabError, OSError, ValueError, TypeError, AttributeError, KeyError):
+            return None  # the view of runs says what is wrong with it
+
+
+def _described(id: str, config: Config, parameters: int, test: dict[str, Any], *, shipped: bool) -> Model:
+    words = [word for word in ("invert", "double") if getattr(config, word)]
+    words += ["scrambled"] if config.scramble is not None else []
+    hard = f"length {config.length}" + (f", nesting {config.nesting}" if config.task == "program" else "")
+    return Model(
+        id=id,
+        name=", ".join([f"{config.task}, {hard}, {config.strategy}", *words, *([] if shipped else [id])]),
+        task=config.task,
+        length=config.length,
+        nesting=config.nesting,
+        strategy=config.strategy,
+        parameters=parameters,
+        layers=config.layers,
+        cells=config.cells,
+        modification=", ".join(word for word in words if word != "scrambled"),
+        scramble=config.scramble,
+        accuracies={name: Accuracy(**test[name]) for name in ACCURACIES if name in test},
+        shipped=shipped,
+    )
+
+
+def _age(path: Path) -> int:
+    """Changes when the model does: a run that is being trained has newer checkpoints."""
+    if path.is_file():
+        return 0
+    finished = path / "model.safetensors"
+    return finished.stat().st_mtime_ns if finished.exists() else checkpoints.newest_step(path / "checkpoints")
