@@ -7,7 +7,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup chromium run test test-all lint format bench golden clean
+.PHONY: help setup chromium run playground test test-all lint format bench golden clean
 
 help: ## show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -46,6 +46,10 @@ run: .venv/ready ## teach a network to add three-digit numbers, in a few minutes
 	@echo '  $(BIN)/execlab train --task program --length 2 --nesting 1 --samples 300000'
 	@echo '  $(BIN)/execlab --help'
 
+playground: .venv/ready ## watch a network execute your program, in the browser
+	@mkdir -p runs
+	@$(BIN)/execlab serve --runs runs
+
 lint: .venv/ready ## style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -73,6 +77,7 @@ bench: .venv/ready ## side-by-side measurements
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/kill_resume.py
 	$(BIN)/python benchmarks/grids.py
+	$(BIN)/python benchmarks/serve.py
 
 golden: .venv/ready ## write the golden rows anew, after raising DATA_VERSION
 	$(BIN)/python tests/data/test_sampling.py

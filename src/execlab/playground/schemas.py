@@ -10,6 +10,12 @@ MAX_INPUT = 2_000  # characters of an input
 MAX_STEPS = 500  # lines of a trace that are sent
 MAX_LENGTH, MAX_NESTING = 50, 10  # of a sample
 MAX_SEED = 2**53 - 1  # what JavaScript can say exactly
+PROGRAM = "a=7\nfor x in range(3):a+=12\nprint((a-5))"
+EVENT = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {"event": {"enum": ["metrics", "reset", "end"]}, "data": {"type": "string"}},
+}
 
 
 class Strict(BaseModel):
@@ -82,7 +88,7 @@ class Sample(BaseModel):
 class Execute(Strict):
     """A text for the interpreter (memorization: digits)."""
 
-    input: str = Field(max_length=MAX_INPUT)
+    input: str = Field(max_length=MAX_INPUT, examples=[PROGRAM])
     task: Literal["program", "addition", "memorization"] = "program"
 
 
@@ -101,11 +107,18 @@ class Executed(BaseModel):
     truncated: bool = Field(description=f"Whether the trace has more than the {MAX_STEPS} steps that are sent.")
 
 
+class Checked(BaseModel):
+    """The truth, or what is wrong with the text: for an editor, to which both are good answers."""
+
+    executed: Executed | None
+    problem: Problem | None
+
+
 class Predict(Strict):
     """A question to a model."""
 
-    model: str = Field(max_length=500)
-    input: str = Field(max_length=MAX_INPUT)
+    model: str = Field(max_length=500, examples=["program-2x1"])
+    input: str = Field(max_length=MAX_INPUT, examples=[PROGRAM])
     teacher_forced: bool = Field(False, description="Give the model the correct characters before each position.")
     states: bool = Field(False, description="Also give h and c of every layer after every character.")
 

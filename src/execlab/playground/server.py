@@ -100,6 +100,14 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
         """The true output, and the variables line by line."""
         return await work.do(lambda: _execute(asked))
 
+    @app.post("/api/check", operation_id="check")
+    async def check(asked: schemas.Execute) -> schemas.Checked:
+        """The same while somebody is typing: an unfinished text is no error."""
+        try:
+            return schemas.Checked(executed=await work.do(lambda: _execute(asked)), problem=None)
+        except ExeclabError as error:
+            return schemas.Checked(executed=None, problem=_problem(error))
+
     @app.post("/api/predict", operation_id="predict", responses=MISSING)
     async def predict(asked: schemas.Predict) -> schemas.Predicted:
         """What a model prints, character by character."""
@@ -132,7 +140,7 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
             200: {
                 "description": "Server-sent events: a `metrics` for every evaluation, as metrics.jsonl has it; `reset` "
                 "when a run was resumed from an earlier step; `end` when it is finished. Lives until then.",
-                "content": {"text/event-stream": {"schema": {"type": "string"}}},
+                "content": {"text/event-stream": {"schema": schemas.EVENT}},
             },
         },
     )
@@ -153,22 +161,21 @@ NO_STORE = {"cache-control": "no-store"}
 
 
 def _handle_errors(app: FastAPI) -> None:
-    def problem(status: int, sentence: str, line: int | None = None, column: int | None = None) -> JSONResponse:
-        told = schemas.Problem(detail=sentence, line=line, column=column)
+    def problem(status: int, told: schemas.Problem | str) -> JSONResponse:
+        told = schemas.Problem(detail=told) if isinstance(told, str) else told
         later = {"retry-after": "1"} if status == 429 else None
         return JSONResponse(told.model_dump(), status_code=status, headers=later)
 
     @app.exception_handler(ExeclabError)
     async def refused(_: Request, error: ExeclabError) -> JSONResponse:
-        if isinstance(error, ProgramError):
-            return problem(422, error.message, error.line, error.column)
-        return problem(422, str(error))
+        return problem(422, _problem(error))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
-        return problem(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
+        status = 413 if first["type"] == "string_too_long" else 422
+        return problem(status, f"{where}: {first['msg']}" if where else str(first["msg"]))
 
     @app.exception_handler(TooMuchError)
     async def busy(_request: Request, _error: Exception) -> JSONResponse:
@@ -180,6 +187,12 @@ def _handle_errors(app: FastAPI) -> None:
         found = problem(error.status_code, told)
         found.headers.update(error.headers or {})
         return found
+
+
+def _problem(error: ExeclabError) -> schemas.Problem:
+    if isinstance(error, ProgramError):
+        return schemas.Problem(detail=error.message, line=error.line, column=error.column)
+    return schemas.Problem(detail=str(error))
 
 
 def _sample(task: Task, length: int, nesting: int, seed: int | None) -> schemas.Sample:

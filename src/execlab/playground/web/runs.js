@@ -1,0 +1,106 @@
+// Run folders: learning curves that grow while a run is trained, the staircase of difficulty, the learning rate; grids.
+import { get, make, percent } from "./api.js";
+import { chart, heat } from "./charts.js";
+
+const at = (id) => document.getElementById(id);
+const MOST = 6;
+
+export function startRuns(remember) {
+  const live = new Map(); // id: { source, lines }
+  let listed = [];
+  let timer = null;
+  let drawing = null;
+
+  const chosen = () => listed.map((run) => run.id).filter((id) => live.has(id));
+
+  function keep() {
+    const settings = new URLSearchParams();
+    if (live.size) settings.set("show", JSON.stringify(chosen()));
+    settings.set("scale", at("runs-scale").value);
+    remember(settings);
+  }
+
+  function follow(id) {
+    if (live.has(id) || live.size >= MOST) return;
+    const followed = { lines: [], source: new EventSource(`/api/runs/${id.split("/").map(encodeURIComponent).join("/")}/metrics`) };
+    followed.source.addEventListener("metrics", (event) => { followed.lines.push(JSON.parse(event.data)); soon(); });
+    followed.source.addEventListener("reset", () => { followed.lines = []; soon(); });
+    followed.source.addEventListener("end", () => followed.source.close());
+    live.set(id, followed);
+  }
+
+  function unfollow(id) {
+    live.get(id)?.source.close();
+    live.delete(id);
+  }
+
+  function soon() {
+    if (!drawing) drawing = requestAnimationFrame(() => { drawing = null; draw(); });
+  }
+
+  function draw() {
+    const series = chosen().map((id, i) => ({ name: id, colour: i, lines: live.get(id).lines }));
+    const log = at("runs-scale").value === "log";
+    const width = Math.max(at("runs-charts").clientWidth, 300);
+    const panels = series.length ? [
+      chart("accuracy at the goal, teacher-forced, validation", series, (line) => line.goal_teacher_forced_accuracy, { log, width, from: 0, to: 1, say: percent, key: true }),
+      chart("length of the current difficulty", series, (line) => line.length, { log, width, from: 0, stairs: true, height: 130 }),
+      chart("nesting of the current difficulty", series.filter((one) => one.lines.some((line) => line.nesting > 1)), (line) => line.nesting, { log, width, from: 0, stairs: true, height: 110 }),
+      chart("learning rate", series, (line) => line.learning_rate, { log, width, from: 0, height: 130 }),
+    ].filter(Boolean) : [make("p", { class: "note" }, "Choose up to six runs to see their curves.")];
+    at("runs-charts").replaceChildren(...panels);
+  }
+
+  function list() {
+    const legend = at("runs-list").querySelector("legend");
+    const items = listed.map((run) => {
+      const box = make("input", { type: "checkbox", value: run.id, checked: live.has(run.id), disabled: Boolean(run.problem) });
+      box.addEventListener("change", () => {
+        if (box.checked) follow(run.id); else unfollow(run.id);
+        box.checked = live.has(run.id);
+        keep();
+        draw();
+      });
+      const accuracy = run.teacher_forced_accuracy === null ? "" : `, ${percent(run.teacher_forced_accuracy)}`;
+      const told = run.problem ? run.problem : `${run.task} ${run.length}×${run.nesting}, ${run.strategy}, seed ${run.seed}; ${run.samples.toLocaleString("en")} samples${accuracy}${run.finished ? "" : ", not finished"}`;
+      return make("div", {}, make("label", {}, box, ` ${run.id}`), make("span", { class: `note${run.problem ? " bad" : ""}` }, told));
+    });
+    const focused = document.activeElement?.value;
+    at("runs-list").replaceChildren(legend, ...items);
+    if (focused) [...at("runs-list").querySelectorAll("input")].find((box) => box.value === focused)?.focus();
+    at("runs-about").textContent = listed.length ? `${listed.length} run folders.` : "No runs here. Start the server with --runs and the folder that holds them.";
+  }
+
+  async function refresh() {
+    const found = await get("/api/runs");
+    const changed = JSON.stringify(found) !== JSON.stringify(listed);
+    listed = found;
+    if (changed) list();
+  }
+
+  addEventListener("resize", () => { if (live.size) soon(); });
+  at("runs-scale").addEventListener("change", () => { keep(); draw(); });
+
+  return {
+    async enter(asked) {
+      if (asked.has("scale")) at("runs-scale").value = asked.get("scale");
+      await refresh();
+      let wanted = [];
+      try { wanted = JSON.parse(asked.get("show") ?? "[]"); } catch { /* a link that was cut off */ }
+      for (const id of wanted) if (listed.some((run) => run.id === id && !run.problem)) follow(id);
+      if (!live.size && listed.length) {
+        const first = listed.find((run) => !run.finished && !run.problem) ?? listed.find((run) => !run.problem);
+        if (first) follow(first.id);
+      }
+      list();
+      draw();
+      at("runs-grids").replaceChildren(...(await get("/api/grids")).map(heat).filter(Boolean));
+      clearInterval(timer);
+      timer = setInterval(() => refresh().catch(() => {}), 3000);
+    },
+    leave() {
+      clearInterval(timer);
+      for (const id of [...live.keys()]) unfollow(id);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+"""A real server in a process of its own, with runs of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from serving import Server
+
+from execlab.training.config import make_config
+from execlab.training.loop import train
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A finished run, a broken one, one behind a link, and a secret beside the folder."""
+    folder = tmp_path_factory.mktemp("playground")
+    runs, outside = folder / "runs", folder / "outside"
+    train(make_config("smoke", task="addition", length=2), runs / "finished")
+    train(make_config("smoke", task="addition", length=2, scramble=5), runs / "deep" / "scrambled")
+    train(make_config("smoke"), outside / "hidden")
+    (runs / "link").symlink_to(outside / "hidden", target_is_directory=True)
+    (runs / "half").mkdir()
+    for name in ("config.json", "metrics.jsonl"):
+        (runs / "half" / name).symlink_to(outside / "hidden" / name)
+    (runs / "broken").mkdir()
+    (runs / "broken" / "config.json").write_text("{")
+    (folder / "secret.txt").write_text("secret")
+    (runs / "grid").mkdir()
+    (runs / "grid" / "results.jsonl").write_text(
+        '{"experiment": "addition", "strategy": "mix", "length": 2, "nesting": 1, "teacher_forced_accuracy": 0.5}\n'
+        '{"experiment": "addition", "strategy": "naive", "length": 2, "nesting": 1, "teacher_forced_accuracy": NaN}\nno'
+    )
+    words = [sys.executable, "-m", "execlab", "serve", "--runs", str(runs), "--port", "0"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout
+    assert process.stderr
+    said = process.stdout.readline()
+    assert "http://localhost:" in said, process.stderr.read()
+    url = said.split(" at ", 1)[1].split(" ", 1)[0].rstrip("/")
+    yield Server(url, url.removeprefix("http://"), runs, process)
+    assert process.poll() is None, process.stderr.read()  # nothing that was done to it ended it
+    process.terminate()
+    process.communicate()

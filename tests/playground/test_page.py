@@ -1,0 +1,234 @@
+"""The page in a real browser, as a person uses it; an error on its console or a request elsewhere fails a test."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser import browser, page
+from playwright.sync_api import expect
+
+from execlab.data.scramble import scramble
+from execlab.tasks import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+    from serving import Server
+
+VIEWS = ("play", "compare", "challenge", "runs")
+SUM = "print(1234+5678)"
+
+
+@pytest.fixture(scope="module")
+def chrome() -> Iterator[Browser]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture
+def opened(chrome: Browser, server: Server) -> Iterator[Page]:
+    with page(chrome, server.host) as found:
+        found.goto(server.url)
+        expect(found.locator("#verdict")).to_contain_text("prints")
+        yield found
+
+
+def choose(opened: Page, model: str) -> None:
+    opened.select_option("#play-model", model)
+    expect(opened.locator("#verdict")).to_have_class("good")
+
+
+def test_mend_a_program_and_watch_it(opened: Page, server: Server) -> None:
+    choose(opened, "program-2x1")
+    opened.fill("#program", "a=12\nprint((a+b))")
+    verdict = opened.locator("#verdict")
+    expect(verdict).to_have_text("line 2, column 10: the variable 'b' has no value yet; assign to it first")
+    expect(verdict).to_have_class("bad")
+    expect(opened.locator("#gutter b")).to_have_text("2")
+    expect(opened.locator("#backdrop mark")).to_have_text("b")
+    opened.click("#play-play")
+    expect(opened.locator("#moment")).to_have_text("The program has a mistake; mend it first.")
+    opened.fill("#program", "a=12;\nprint((a+34))")
+    expect(verdict).to_have_text("prints 46")
+    expect(opened.locator("#trace tbody tr").first).to_contain_text("12")
+    opened.locator("#play-speed").fill("4")
+    opened.click("#play-step")
+    opened.click("#play-step")
+    expect(opened.locator("#tape .now")).to_have_text("=")
+    expect(opened.locator("#backdrop mark.now")).to_have_text("=")
+    opened.click("#play-play")
+    expect(opened.locator("#play-play")).to_have_text("Pause")
+    expect(opened.locator("#moment")).to_contain_text("It printed ", timeout=30_000)
+    question = {"model": "program-2x1", "input": "a=12;\nprint((a+34))"}
+    found = httpx.post(f"{server.url}/api/predict", json=question).json()
+    said = opened.locator("[data-way=free-running] .digit .what").all_inner_texts()
+    assert said == ["end" if one["character"] == "." else one["character"] for one in found["characters"]]
+    expect(opened.locator("[data-way=teacher-forced] .digit")).to_have_count(3)
+    expect(opened.locator("#memory canvas")).to_have_count(2)
+    painted = "c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; return d.some(v => v) }"
+    assert opened.locator("#memory canvas").first.evaluate(painted)
+    wide = opened.locator("#memory canvas").first.evaluate("c => c.width")
+    assert wide == len(question["input"]) + len(found["characters"])
+
+
+def test_a_random_program(opened: Page) -> None:
+    choose(opened, "program-2x1")
+    seen = set()
+    for _ in range(3):
+        opened.click("#play-random")
+        expect(opened.locator("#verdict")).to_have_class("good")
+        seen.add(opened.input_value("#program"))
+    assert len(seen) > 1
+    opened.fill("#play-length", "3")
+    opened.fill("#play-nesting", "4")
+    opened.click("#play-random")
+    expect(opened.locator("#program")).to_have_value(re.compile(r"\d{3}"))
+    choose(opened, "memorization-20")
+    expect(opened.locator("#program")).to_have_value(re.compile(r"^\d{20}$"))
+    opened.click("#play-end")
+    expect(opened.locator("#tape")).to_contain_text(opened.input_value("#program")[::-1])  # it reads them inverted
+
+
+def test_scramble_shows_what_the_network_might_see(opened: Page) -> None:
+    choose(opened, "addition-4-combined")
+    opened.fill("#program", SUM)
+    opened.check("#play-scramble")
+    opened.click("#play-end")
+    expect(opened.locator("#tape")).to_have_text(scramble(1, Sample(SUM, "")).input + ".")
+    opened.uncheck("#play-scramble")
+    expect(opened.locator("#tape")).to_have_text(SUM + ".")
+
+
+def test_a_link_restores_everything(opened: Page, chrome: Browser, server: Server) -> None:
+    choose(opened, "addition-4-mix")
+    opened.fill("#program", SUM)
+    opened.locator("#play-speed").fill("5")
+    opened.locator("#play-speed").dispatch_event("change")
+    opened.select_option("#play-memory", "c")
+    opened.check("#play-scramble")
+    opened.click("#play-share")
+    link = opened.url
+    with page(chrome, server.host) as other:
+        other.goto(link)
+        expect(other.locator("#program")).to_have_value(SUM)
+        expect(other.locator("#play-model")).to_have_value("addition-4-mix")
+        expect(other.locator("#play-speed")).to_have_value("5")
+        expect(other.locator("#play-memory")).to_have_value("c")
+        expect(other.locator("#play-scramble")).to_be_checked()
+        expect(other.locator("#verdict")).to_have_text("prints 6912")
+
+
+def test_compare(opened: Page) -> None:
+    opened.click("[data-view=compare]")
+    for strategy in ("baseline", "naive", "mix", "combined"):
+        expect(opened.locator(f"[data-model=addition-4-{strategy}] .digit").first).to_be_visible()
+    opened.fill("#compare-program", SUM)
+    opened.click("#compare-go")
+    expect(opened.locator("[data-model=addition-4-combined] p")).to_contain_text("prints 6912")
+    opened.fill("#compare-program", "print(")
+    opened.click("#compare-go")
+    expect(opened.locator("[data-model=addition-4-combined] p")).to_contain_text("line 1, column ")
+
+
+def test_challenge(chrome: Browser, server: Server) -> None:
+    with page(chrome, server.host) as opened:
+        opened.clock.install()
+        opened.goto(f"{server.url}/#challenge")
+        opened.select_option("#challenge-model", "addition-4-combined")
+        opened.click("#challenge-start")
+        for number in range(10):
+            expect(opened.locator("#challenge-score")).to_contain_text(f"Round {number + 1} of 10")
+            program = opened.locator("#challenge-program").inner_text()
+            if number == 3:
+                opened.clock.fast_forward(31_000)
+            else:
+                truth = httpx.post(f"{server.url}/api/execute", json={"input": program}).json()["output"]
+                opened.fill("#challenge-guess", truth if number != 4 else "1")
+                opened.press("#challenge-guess", "Enter")
+            expect(opened.locator("#challenge-log li")).to_have_count(number + 1)
+            opened.clock.fast_forward(2_600)
+        expect(opened.locator("#challenge-score")).to_contain_text(re.compile(r"You 8, the network \d+, of 10\."))
+        expect(opened.locator("#challenge-log li").nth(3)).to_contain_text("your time was up")
+        expect(opened.locator("#challenge-log li").nth(4)).to_contain_text("you said 1")
+
+
+def test_runs_grow_while_one_is_trained(opened: Page, server: Server) -> None:
+    words = [sys.executable, "-m", "execlab", "train", "--preset", "smoke", "--steps", "1000000", "--out"]
+    process = subprocess.Popen([*words, str(server.runs / "growing")], stderr=subprocess.DEVNULL)
+    try:
+        opened.click("[data-view=runs]")
+        box = opened.locator("#runs-list input[value=growing]")
+        expect(box).to_be_visible(timeout=60_000)
+        for other in opened.locator("#runs-list input:checked").all():
+            other.uncheck()
+        box.check()
+        opened.locator("#runs-list input[value=finished]").check()
+        line = opened.locator("#runs-charts figure").first.locator("path.line")
+        points = "paths => Math.max(...paths.map(path => Number(path.dataset.points)))"
+        expect(line).to_have_count(2)
+        before = line.evaluate_all(points)
+        opened.wait_for_function(
+            "before => [...document.querySelectorAll('path.line')].some(one => one.dataset.points > before + 5)",
+            arg=before,
+            timeout=60_000,
+        )
+        opened.select_option("#runs-scale", "log")
+        expect(opened.locator("#runs-charts figure")).to_have_count(3)  # accuracy, length, learning rate
+        expect(opened.locator("#runs-list")).to_contain_text("it is not JSON")
+        expect(opened.locator(".heat td")).to_have_text("50.0 %")
+    finally:
+        process.kill()
+        process.wait()
+        shutil.rmtree(server.runs / "growing")  # whoever follows it would wait for ever
+
+
+def test_the_keyboard_suffices(opened: Page) -> None:
+    opened.focus("#play-model")
+    choose(opened, "addition-4-combined")
+    opened.focus("#program")
+    opened.keyboard.press("Control+A")
+    opened.keyboard.type("print(1000+2000)")
+    expect(opened.locator("#verdict")).to_have_text("prints 3000")
+    opened.focus("#play-end")
+    opened.keyboard.press("Enter")
+    expect(opened.locator("#moment")).to_contain_text("It printed")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_view_is_accessible_and_fits(
+    chrome: Browser, server: Server, tmp_path: Path, scheme: str, width: int
+) -> None:
+    size = {"width": width, "height": 900}
+    with page(chrome, server.host, color_scheme=scheme, viewport=size, reduced_motion="reduce") as opened:
+        opened.goto(server.url)
+        expect(opened.locator("#verdict")).to_have_class("good")
+        opened.click("#play-end")
+        expect(opened.locator("#moment")).to_contain_text("It printed")
+        for view in VIEWS:
+            opened.click(f"[data-view={view}]")
+            expect(opened.locator(f"#{view}")).to_be_visible()
+            if view == "compare":
+                expect(opened.locator(".compared").first).to_be_visible()
+            if view == "challenge":
+                opened.click("#challenge-start")
+                expect(opened.locator("#challenge-score")).to_contain_text("Round 1")
+            if view == "runs":
+                expect(opened.locator("#runs-charts figure").first).to_be_visible()
+            found = Axe().run(opened, options={"resultTypes": ["violations"]}).response["violations"]
+            serious = [
+                (one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")
+            ]
+            assert serious == [], view
+            across = opened.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+            assert across[0] <= across[1], view
+            opened.screenshot(path=tmp_path / f"{view}.png", full_page=True)
