@@ -9,6 +9,7 @@ import venv
 import zipfile
 from pathlib import Path
 
+import httpx
 import pytest
 
 import execlab
@@ -42,12 +43,39 @@ def test_every_public_name_can_be_had() -> None:
         _ = execlab.teach
 
 
-def test_the_wheel_works_alone(tmp_path: Path) -> None:
-    """Built, installed into an empty environment outside the checkout without a network, and used there."""
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path)]
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
     subprocess.run([*build, str(ROOT)], check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    assert "execlab/models/recurrence.c" in zipfile.ZipFile(wheel).namelist()
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+def test_the_playground_starts_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    """Unpacked outside the checkout, with no run of one's own: the models come along."""
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(tmp_path / "unpacked")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "unpacked")}
+    command = [sys.executable, "-m", "execlab", "serve", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment)
+    try:
+        assert process.stdout
+        url = process.stdout.readline().split(" at ")[1].split(" ")[0]
+        assert "<title>execlab playground</title>" in httpx.get(url).text
+        models = httpx.get(f"{url}api/models").json()
+        assert {model["task"] for model in models} == {"addition", "memorization", "program"}
+        question = {"model": "addition-4-combined", "input": "print(1234+4321)"}
+        assert httpx.post(f"{url}api/predict", json=question, timeout=60).json()["target"] == "5555"
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
+    """Built, installed into an empty environment outside the checkout without a network, and used there."""
+    with zipfile.ZipFile(wheel) as packed:
+        assert "execlab/models/recurrence.c" in packed.namelist()
     wheels = Path(sys.prefix) / "wheels"
     venv.create(tmp_path / "env", with_pip=True)
     inside = tmp_path / "env" / "bin"
@@ -98,7 +126,7 @@ def test_the_readme_shows_what_the_command_prints() -> None:
     assert done.stdout.strip() == shown.strip()
 
 
-@pytest.mark.parametrize("words", [["train"], ["reproduce", "addition"], ["report", "."]])
+@pytest.mark.parametrize("words", [["train"], ["reproduce", "addition"], ["report", "."], ["serve"]])
 def test_without_pytorch_a_sentence(words: list[str]) -> None:
     """As if nothing but the core were installed."""
     code = "import sys; sys.modules['torch'] = None; sys.argv[0] = 'execlab'; from execlab.cli import main; main()"
