@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         (runs / "half" / name).symlink_to(outside / "hidden" / name)
     (runs / "broken").mkdir()
     (runs / "broken" / "config.json").write_text("{")
+    shutil.copytree(runs / "finished", runs / "damaged")
+    (runs / "damaged" / "model.safetensors").write_bytes(b"no model")
     (folder / "secret.txt").write_text("secret")
     (runs / "grid").mkdir()
     (runs / "grid" / "results.jsonl").write_text(

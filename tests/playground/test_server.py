@@ -201,6 +201,13 @@ def test_no_model_comes_from_a_path(server: Server, model: str) -> None:
     assert post(server, "/api/predict", model=model, input=SUM).status_code in (404, 422)
 
 
+def test_a_damaged_model(server: Server) -> None:
+    found = post(server, "/api/predict", model="damaged", input=SUM)
+    assert found.status_code == 422
+    assert found.json()["detail"].startswith("the model damaged cannot be loaded: ")
+    assert str(server.runs) not in found.text
+
+
 def test_too_much_is_refused_with_a_sentence(server: Server) -> None:
     big = httpx.post(server.url + "/api/execute", content=b"x" * 100_000, timeout=60)
     assert (big.status_code, big.json()["detail"]) == (413, "the body is too large; at most 16,384 bytes are read")
@@ -271,6 +278,15 @@ def test_the_page_is_light(server: Server) -> None:
         assert get(server, f"/{path.name}").status_code == 200
         text = path.read_text()
         assert "//" not in text.replace("http://www.w3.org/2000/svg", "").replace("// ", "")  # no other host
+
+
+def test_who_listens_to_everybody_is_warned() -> None:
+    command = [sys.executable, "-m", "execlab", "serve", "--host", "0.0.0.0", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    assert process.stderr.readline() == "warning: everybody who can reach 0.0.0.0 can use it; there is no password\n"
+    process.terminate()
+    process.communicate()
 
 
 def test_the_command_refuses_what_cannot_be(tmp_path: Path, server: Server) -> None:

@@ -34,7 +34,8 @@ class Shelf:
 
     def listed(self) -> list[Model]:
         """Every model: those that ship first."""
-        found = [self._shipped(path) for path in sorted(SHIPPED.glob("*.safetensors"))]
+        found = [self._shipped(path) for path in SHIPPED.glob("*.safetensors")]
+        found.sort(key=lambda model: (model.strategy != "combined", model.id))  # a newcomer meets the best ones first
         for name, folder in folders.runs_below(self.root).items() if self.root else ():
             if (one := self._of_run(name, folder)) is not None:
                 found.append(one)
@@ -53,7 +54,11 @@ class Shelf:
                 if key in self.loaded:
                     self.loaded.move_to_end(key)
                     return self.loaded[key]
-            found = load(path)
+            try:
+                found = load(path)
+            except (ExeclabError, OSError) as error:
+                told = str(error).replace(str(path), id) if isinstance(error, ExeclabError) else "it cannot be read"
+                raise ExeclabError(f"the model {id} cannot be loaded: {told}") from None
             with self.lock:
                 for old in [old for old in self.loaded if old[0] == id]:
                     del self.loaded[old]
