@@ -103,7 +103,8 @@ def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
     if every:
         for planned, found in zip(grid, costs, strict=True):
             click.echo(f"{planned.name:56} {found.characters:>16,} characters {found.seconds:>12,.0f} s")
-    hours = sum(found.seconds for found in costs) / workers / 3600
+    longest = max(found.seconds for found in costs)
+    hours = max(sum(found.seconds for found in costs) / min(workers, len(grid)), longest) / 3600
     flops = sum(found.flops for found in costs)
     click.echo(
         f"{len(grid)} runs, {sum(found.characters for found in costs):,} characters, {flops:.3g} floating-point "

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from execlab.experiments.claims import judge
-from execlab.experiments.summary import difference, mean
+from execlab.experiments.summary import difference, mean, student
 
 
 def line(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, Any]:
@@ -33,9 +33,9 @@ def verdicts(rows: list[dict[str, Any]]) -> dict[str, str]:
 def test_intervals_by_hand() -> None:
     found = mean([1.0, 2.0, 3.0])
     assert found.value == 2.0
-    assert found.half == pytest.approx(4.303 / 3**0.5, rel=1e-6)
+    assert found.half == pytest.approx(4.30265 / 3**0.5, rel=1e-5)
     assert mean([1.0, 1.0]).half == 0.0
-    assert mean([0.0, 1.0] * 50).half == pytest.approx(1.96 * 0.502519 / 10, rel=1e-4)
+    assert mean([0.0, 1.0] * 50).half == pytest.approx(1.98422 * 0.502519 / 10, rel=1e-4)
 
 
 def test_differences_pair_seeds() -> None:
@@ -64,6 +64,20 @@ def test_every_cell_must_show_it() -> None:
     assert verdicts(rows)[text] == "not seen"
 
 
+def test_a_cell_that_lacks_seeds_leaves_it_untested() -> None:
+    text = "combined is above baseline in every program cell"
+    rows = [line(s, seed, a) for s, a in (("baseline", 0.5), ("combined", 0.6)) for seed in range(3)]
+    rows += [line("baseline", seed, 0.5, length=3) for seed in range(3)] + [line("combined", 0, 0.1, length=3)]
+    assert verdicts(rows)[text] == "not tested"
+
+
+def test_students_t() -> None:
+    table = {1: 12.706, 2: 4.303, 3: 3.182, 5: 2.571, 10: 2.228, 30: 2.042}
+    for freedom, value in table.items():
+        assert student(0.95, freedom) == pytest.approx(value, abs=5e-4)
+    assert student(0.99, 4) == pytest.approx(4.604, abs=5e-4)
+
+
 def test_one_seed_tests_nothing() -> None:
     rows = [line("baseline", 0, 0.1), line("combined", 0, 0.9)]
     assert set(verdicts(rows).values()) == {"not tested"}
@@ -87,6 +101,9 @@ def test_best_modification() -> None:
     ]
     assert verdicts(rows)[text] == "seen"
     assert verdicts([row for row in rows if row["modification"] != "plain"])[text] == "not tested"
+    one = [row for row in rows if row["seed"] == 0]
+    more = [row | {"length": length} for row in one for length in (2, 3, 4)]
+    assert verdicts(more)[text] == "not tested"  # lengths are no seeds
     rows[0]["teacher_forced_accuracy"] = 0.9
     assert verdicts(rows)[text] == "not seen"
 
@@ -96,6 +113,8 @@ def test_statistics() -> None:
     rows += [line("combined", seed, 0.92 - 0.01 * seed, experiment="statistics", scrambled=True) for seed in range(3)]
     found = verdicts(rows)
     assert found["scrambling the characters changes nothing"] == "seen"
+    wide = [row | {"teacher_forced_accuracy": 0.5 + 0.2 * row["seed"]} if row["scrambled"] else row for row in rows]
+    assert verdicts(wide)["scrambling the characters changes nothing"] == "not tested"
     assert found["the outputs' bias is far below the model's accuracy"] == "seen"
     for row in rows[:3]:
         row["most_frequent_character"] = 0.95

@@ -93,6 +93,7 @@ def test_a_grid_outlives_a_node(cluster: Any, tmp_path: Path, capsys: pytest.Cap
     config = make_config("smoke", task="addition", length=2, steps=400, evaluate_every=20, threads=1)
     grid = [Planned(f"seed-{seed}", config.__class__(**{**vars(config), "seed": seed})) for seed in range(4)]
     killer = NodeKiller(cluster)
+    ray.shutdown()
     engine = RayEngine(tmp_path / "ray", None, cluster.address)
     assert engine.workers == 3
     standing = reproduce("addition", "smoke", grid, tmp_path / "ray", engine, killer)
@@ -106,7 +107,33 @@ def test_a_grid_outlives_a_node(cluster: Any, tmp_path: Path, capsys: pytest.Cap
     assert accuracies(tmp_path / "ray") == accuracies(tmp_path / "local")
 
 
+class Impatient(Watch):
+    """Presses Ctrl-C as soon as a run has a checkpoint to go on from."""
+
+    def show(self, standing: Standing) -> None:
+        if any(newest_step(standing.folder / "runs" / name / "checkpoints") > 0 for name in standing.running):
+            raise KeyboardInterrupt
+
+
+def test_ctrl_c_lets_the_runs_save(cluster: Any, tmp_path: Path) -> None:
+    config = make_config("smoke", task="addition", length=2, steps=100_000, evaluate_every=20, threads=1)
+    ray.shutdown()
+    engine = RayEngine(tmp_path, 1, cluster.address)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce("addition", "smoke", [Planned("one", config)], tmp_path, engine, Impatient())
+    assert "stopped at step" in (tmp_path / "logs" / "one.log").read_text()
+    assert not [folder for folder in Path("/proc").glob("[0-9]*") if str(tmp_path) in command(folder)]
+
+
+def command(folder: Path) -> str:
+    try:
+        return (folder / "cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def test_no_cluster_at_an_address(tmp_path: Path) -> None:
-    for address in ("127.0.0.1:1", "127.0.0.1:99999", "nowhere"):
-        with pytest.raises(ExeclabError, match=f"no Ray cluster could be joined at {address}: "):
+    ray.shutdown()
+    for address, reason in (("127.0.0.1:1", "refused"), ("nowhere", "")):
+        with pytest.raises(ExeclabError, match=f"no Ray cluster could be joined at {address}: .*{reason}"):
             RayEngine(tmp_path, None, address)

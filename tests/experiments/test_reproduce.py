@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from execlab.errors import ExeclabError
+from execlab.experiments import processes
 from execlab.experiments.engine import Standing, Watch, run_grid
 from execlab.experiments.grids import EXPERIMENTS, Planned, make_grid
 from execlab.experiments.page import write_page
@@ -93,13 +93,14 @@ def test_every_killed_grid_ends_with_the_same_rows(experiment: str, tmp_path: Pa
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = start("addition", out)
-    while process.poll() is None and not list(out.glob("runs/*/config.json")):
+    while process.poll() is None and not list(out.glob("runs/*/checkpoints/step-00000001*")):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     said = process.communicate()[1]
     assert process.returncode == 130
     assert "the same command goes on from here" in said
     assert finished(out) < 8
+    assert "stopped at step" in "".join(path.read_text() for path in out.glob("logs/*.log"))
     left = subprocess.run(
         ["pgrep", "-f", f"execlab.experiments.work {out}"], capture_output=True, text=True, check=False
     )
@@ -180,10 +181,58 @@ def test_a_folder_without_results(tmp_path: Path) -> None:
         write_page(tmp_path)
 
 
-def test_the_dry_run_is_near_the_truth(tmp_path: Path) -> None:
-    words = [*EXECLAB, "reproduce", "statistics", "--scale", "smoke", "--workers", "1"]
-    told = subprocess.run([*words, "--dry-run"], capture_output=True, text=True, check=True, env={**os.environ}).stdout
+def test_a_finished_run_of_another_grid_is_not_taken_for_ours(tmp_path: Path) -> None:
+    grid = [Planned("one", make_config("smoke", steps=10))]
+    work(tmp_path / "runs" / "one", grid[0].config)
+    engine = Fake(tmp_path, {"one": 0})
+    assert run_grid(grid, tmp_path, engine, Watch()).done == ["one"]
+    assert engine.starts == []
+    with pytest.raises(ExeclabError, match="holds another run than the grid says"):
+        run_grid([Planned("one", make_config("smoke", steps=20))], tmp_path, engine, Watch())
+
+
+class Advancing(Fake):
+    """An engine whose runs get further before they fail, for so many tries."""
+
+    def __init__(self, folder: Path, failures: dict[str, int], advances: int) -> None:
+        super().__init__(folder, failures)
+        self.advances = advances
+
+    def start(self, name: str) -> None:
+        super().start(name)
+        if len(self.starts) <= self.advances:
+            saved = self.folder / "runs" / name / "checkpoints"
+            saved.mkdir(parents=True, exist_ok=True)
+            (saved / f"step-{len(self.starts):09d}-{0:016x}.safetensors").touch()
+
+
+def test_a_try_that_got_further_does_not_count(tmp_path: Path) -> None:
+    grid = make_grid("addition", "smoke")[:1]
+    engine = Advancing(tmp_path, {grid[0].name: 99}, advances=7)
+    standing = run_grid(grid, tmp_path, engine, Watch(), tries=3)
+    assert list(standing.failed) == [grid[0].name]
+    assert len(engine.starts) == 7 + 3
+
+
+def test_the_reason_is_that_of_the_last_try(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "one.log").write_text("error: of long ago\n")
+    process = processes.start(tmp_path, "one")  # there is no grid.json
+    process.wait()
+    assert "holds no grid of runs" in processes.reason(tmp_path, "one", process)
+    process = processes.start(tmp_path, "one")
+    process.kill()
+    process.wait()
+    assert processes.reason(tmp_path, "one", process) == "killed by signal 9"
+
+
+def test_the_dry_run_tells_and_does_nothing(tmp_path: Path) -> None:
+    """How near it is to the truth is measured by benchmarks/grids.py."""
+    words = [*EXECLAB, "reproduce", "statistics", "--scale", "smoke", "--workers", "1", "--dry-run"]
+    told = subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
     assert "2 runs, 80,000 characters" in told
     assert told.count("program-2x1") == 2
-    assert re.search(r"\((\d+) s\)", told)
-    assert not (tmp_path / "runs").exists()
+    found = re.search(r"\((\d+) s\)", told)
+    assert found
+    assert int(found[1]) > 0
+    assert list(tmp_path.iterdir()) == []

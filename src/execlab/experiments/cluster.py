@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from execlab.experiments.processes import Ended
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing leaves this machine
 os.environ.setdefault("RAY_worker_niceness", "0")  # of a cluster started here: as fast as the local engine
+os.environ.setdefault("RAY_kill_child_processes_on_worker_exit", "0")  # they end by themselves, and save before
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 
 import ray
-from ray.exceptions import RayError, TaskCancelledError
+from ray.exceptions import RayError
 
 OBJECT_STORE = 80_000_000  # bytes; a task gives back a sentence
 
@@ -32,8 +34,9 @@ def attend(folder: str, name: str) -> str:
     """One run of the grid to its end; says why it is not finished, if it is not."""
     process = processes.start(Path(folder), name)
     try:
-        process.wait()
-    except BaseException:  # cancelled
+        while process.poll() is None:
+            time.sleep(0.2)  # a wait() would not hear that the task is cancelled
+    except BaseException:
         processes.stop([process])
         raise
     return processes.reason(Path(folder), name, process)
@@ -72,13 +75,11 @@ class RayEngine:
 
     def stop(self) -> None:
         """Cancel all tasks; each lets its process save."""
-        for task in self.tasks.values():
+        tasks = list(self.tasks.values())
+        for task in tasks:
             ray.cancel(task)
-        for task in self.tasks.values():
-            try:
-                ray.get(task, timeout=processes.SAVING)
-            except (RayError, TaskCancelledError, TimeoutError):
-                continue
+        if tasks:
+            ray.wait(tasks, num_returns=len(tasks), timeout=processes.SAVING + 5)
 
 
 def connect(workers: int | None, address: str | None) -> None:

@@ -1,8 +1,8 @@
 """What a grid will cost, said beforehand: characters, operations, hours here, and hours on a GPU by a stated rate.
 
-Speed is measured, not remembered: a few steps, one evaluation and one checkpoint of every kind of run in the grid, and
-one whole run of a single step. How long a run of the paper's scale takes cannot be known, because it ends by the
-paper's rule; `ASSUMED` says with what it is reckoned.
+Speed is measured, not remembered: a few steps at the goal and on the first stair, one evaluation and one checkpoint of
+every kind of run in the grid, and one whole run of a single step. How long a run of the paper's scale takes cannot be
+known, because it ends by the paper's rule; `ASSUMED` says with what it is reckoned.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class Speed(NamedTuple):
     """Of one kind of run on this machine."""
 
     characters_per_second: float
+    characters_per_step: float
     scored_per_second: float  # characters, too
     seconds_per_checkpoint: float
 
@@ -85,24 +86,26 @@ def _mean_length(config: Config) -> int:
 
 
 def measure(config: Config) -> Speed:
-    """A few steps, one evaluation, one checkpoint."""
+    """A few steps at the goal and on the first stair, one evaluation, one checkpoint."""
     config = runs.resolve(config)
+    climb = stairs(config.strategy, config.goal, config.order, config.stride, config.start)
     with tempfile.TemporaryDirectory() as folder:
         run, feed = loop._new(config, Path(folder)), loop.make_feed(config)
-        for step in range(STEPS):
-            if step == 2:
-                begin, read = time.perf_counter(), 0
-            batch = feed.batch(step, config.goal)
-            loop.step(run, batch)
-            read = read + batch.characters if step >= 2 else 0
-        learning = (time.perf_counter() - begin) / read
+        read, taken, count = 0, 0.0, 0
+        for difficulty in dict.fromkeys((climb[0], climb[-1])):
+            for step in range(STEPS):
+                begin = time.perf_counter()
+                batch = feed.batch(step, difficulty)
+                loop.step(run, batch)
+                if step >= 2:  # the first ones are slower
+                    read, taken, count = read + batch.characters, taken + time.perf_counter() - begin, count + 1
         samples = loop.validation_samples(config, config.goal, config.evaluate_count)
         begin = time.perf_counter()
         answer(loop.reader_of(config, run.model), samples, free_running=False)
         scored = len(samples) * _mean_length(config) / (time.perf_counter() - begin)
         begin = time.perf_counter()
         run.save()
-        return Speed(1 / learning, scored, time.perf_counter() - begin)
+        return Speed(read / taken, read / count, scored, time.perf_counter() - begin)
 
 
 def start_up(config: Config) -> float:
@@ -127,12 +130,12 @@ def reckon(grid: Sequence[Planned]) -> list[Cost]:
         config = planned.config
         kind: tuple[object, ...] = (config.cells, config.layers, config.batch, config.optimizer, config.feed)
         mean = _mean_length(config)
-        kind += (config.window,) if config.feed == "stream" else (config.task, mean)  # what a step's shape depends on
+        # What a step's shape depends on.
+        kind += (config.window,) if config.feed == "stream" else (config.task, mean, config.strategy)
         if kind not in speeds:
             speeds[kind] = measure(config)
         speed, total = speeds[kind], characters(config)
-        per_step = config.batch * (config.window if config.feed == "stream" else mean)
-        evaluations = total / per_step / config.evaluate_every
+        evaluations = total / speed.characters_per_step / config.evaluate_every
         scored = 2 * evaluations * config.evaluate_count + 4 * config.test_count
         seconds = starting + total / speed.characters_per_second + scored * mean / speed.scored_per_second
         seconds += evaluations / config.checkpoint_every * speed.seconds_per_checkpoint

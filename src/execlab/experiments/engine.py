@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from execlab.experiments import processes
 from execlab.experiments.processes import Ended, is_finished
-from execlab.experiments.work import write_grid
-from execlab.training import checkpoints, runs
+from execlab.experiments.work import check_same, write_grid
+from execlab.training import runs
+from execlab.training.checkpoints import newest_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ class LocalEngine:
         return [Ended(name, processes.reason(self.folder, name, self.processes.pop(name))) for name in gone]
 
     def stop(self) -> None:
-        """SIGINT to all, then wait."""
+        """Tell all, then wait."""
         processes.stop(self.processes.values())
 
 
@@ -77,13 +78,15 @@ class Standing:
 
     def spent(self) -> float:
         """The share of the grid's work that is done, by characters (or samples) of its runs."""
-        total = 0.0
+        spent = whole = 0.0
         for planned in self.grid:
-            if planned.name in self.done:
-                total += 1
+            size = planned.config.characters or 1
+            whole += size
+            if planned.name in self.done or planned.name in self.failed:
+                spent += size
             elif planned.name in self.running:
-                total += self._share(planned)
-        return total / max(len(self.grid), 1)
+                spent += size * min(self._share(planned), 1.0)
+        return spent / max(whole, 1.0)
 
     def _share(self, planned: Planned) -> float:
         lines = runs.read_metrics(self.folder / "runs" / planned.name)
@@ -118,12 +121,15 @@ def run_grid(grid: Sequence[Planned], folder: Path, engine: Engine, watch: Watch
 
     A try that got further than the ones before does not count: losing a worker is no fault of the run.
     """
-    write_grid(folder, {planned.name: planned.config for planned in grid})
     standing = Standing(folder, grid)
-    standing.done = [planned.name for planned in grid if is_finished(folder / "runs" / planned.name)]
+    for planned in grid:
+        if is_finished(run := folder / "runs" / planned.name):
+            check_same(run, planned.config)
+            standing.done.append(planned.name)
+    write_grid(folder, {planned.name: planned.config for planned in grid})
     waiting = [planned.name for planned in grid if planned.name not in standing.done]
     attempts = dict.fromkeys(waiting, 0)
-    reached = dict.fromkeys(waiting, 0)
+    reached = {name: newest_step(folder / "runs" / name / "checkpoints") for name in waiting}
     if standing.done:
         watch.say(f"{len(standing.done)} runs are finished already")
     try:
@@ -135,8 +141,8 @@ def run_grid(grid: Sequence[Planned], folder: Path, engine: Engine, watch: Watch
                 standing.running.append(name)
             for name, reason in engine.ended():
                 standing.running.remove(name)
-                if (step := checkpoints.newest_step(folder / "runs" / name / "checkpoints")) > reached[name]:
-                    attempts[name], reached[name] = 1, step
+                if (step := newest_step(folder / "runs" / name / "checkpoints")) > reached[name]:
+                    attempts[name], reached[name] = 0, step
                 if not reason:
                     standing.done.append(name)
                 elif attempts[name] < tries:

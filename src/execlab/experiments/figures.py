@@ -12,7 +12,7 @@ from execlab.curriculum import STRATEGIES
 from execlab.experiments.claims import ACCURACY
 from execlab.experiments.curves import COLOURS, STYLE
 from execlab.experiments.grids import MODIFICATIONS
-from execlab.experiments.summary import difference, grouped, mean
+from execlab.experiments.summary import cell, difference, grouped, mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,10 +32,15 @@ def caption(rows: Sequence[Row]) -> str:
     seeds = len({line["seed"] for line in rows})
     budgets = sorted({line["characters"] for line in rows})
     spread = " to ".join(dict.fromkeys(f"{budget / 1e6:,.2f}" for budget in (budgets[0], budgets[-1])))
+    cells = grouped(rows, cell).values()
+    even = all(
+        max(line["characters"] for line in one) < 1.02 * min(line["characters"] for line in one) for one in cells
+    )
+    same = ", the same within a cell" if even else ", which differ within a cell"
     intervals = "95 % intervals over seeds" if seeds > 1 else "no intervals: one seed"
     return (
         f"Test split, n = {rows[0]['n']:,} samples per run, {seeds} seed{'s' * (seeds > 1)}, {intervals}; "
-        f"{spread} million characters per run, the same within a cell; scale {rows[0]['scale']}."
+        f"{spread} million characters per run{same}; scale {rows[0]['scale']}."
     )
 
 

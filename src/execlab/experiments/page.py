@@ -37,7 +37,7 @@ pre { white-space: pre-wrap; background: #8881; padding: 0.6rem; border-radius: 
 def write_page(folder: Path) -> Path:
     """Figures and page of a folder of results."""
     rows = read_rows(folder)
-    parts = ["<h1>Learning to Execute, reproduced with execlab</h1>", _head(rows)]
+    parts = ["<h1>Learning to Execute, reproduced with execlab</h1>", _head(rows), _missing(folder, rows)]
     captions = draw(rows, folder / "figures") if rows else {}
     parts += [_claims(judge(rows)), "<h2>Figures</h2>" if captions else ""]
     for name, caption in captions.items():
@@ -77,12 +77,23 @@ def _head(rows: Sequence[Row]) -> str:
     )
 
 
+def _missing(folder: Path, rows: Sequence[Row]) -> str:
+    """The planned runs that have no row: whoever reads the verdicts must know."""
+    path = folder / "grid.json"
+    planned = list(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else []
+    missing = sorted(set(planned) - {line["run"] for line in rows})
+    if not missing:
+        return ""
+    return f"<p>{len(missing)} of {len(planned)} planned runs are missing: {html.escape(', '.join(missing))}.</p>"
+
+
 def _claims(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
     rule = (
-        "A difference is taken seed by seed at equal compute; it is seen in a cell if the 95 % interval of its mean "
-        "lies above 0, and a claim about all cells is seen if every cell shows it. Fewer than two seeds test nothing."
+        "A difference is taken seed by seed; it is seen in a cell if the 95 % interval of its mean lies above 0. A "
+        "claim about all cells is seen if every cell shows it, and not tested if a cell lacks seeds; one about some "
+        "cell is judged at a level raised for their number. Fewer than two seeds test nothing."
     )
     body = "".join(
         f'<tr><td>{html.escape(claim.text)}</td><td class="{claim.verdict.replace(" ", "-")}">{claim.verdict}</td>'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     Process = subprocess.Popen[bytes]
 
+BEGINS = "-- begins "  # in a log
 SAVING = 30.0  # seconds that a stopped run has for its last checkpoint
 
 
@@ -35,6 +35,8 @@ def start(folder: Path, name: str) -> Process:
     logs = folder / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     with (logs / f"{name}.log").open("ab") as log:
+        log.write(f"{BEGINS}{time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
+        log.flush()
         return subprocess.Popen(  # noqa: S603 - ourselves
             [sys.executable, "-m", "execlab.experiments.work", str(folder), name],
             stdin=subprocess.PIPE,
@@ -51,19 +53,23 @@ def reason(folder: Path, name: str, process: Process) -> str:
         process.stdin.close()
     if is_finished(folder / "runs" / name):
         return ""
-    said = (folder / "logs" / f"{name}.log").read_text(errors="replace").strip().splitlines()
-    killed = f"killed by signal {-process.returncode}" if process.returncode < 0 else "ended early"
-    return next((line for line in reversed(said) if line.startswith("error: ")), killed).removeprefix("error: ")
+    if process.returncode < 0:
+        return f"killed by signal {-process.returncode}"
+    log = (folder / "logs" / f"{name}.log").read_text(errors="replace")
+    said = log.rpartition(BEGINS)[2].splitlines()  # of this try
+    told = next((line for line in reversed(said) if line.startswith("error: ")), "ended early")
+    return told.removeprefix("error: ")
 
 
 def stop(processes: Collection[Process]) -> None:
     """Let all of them save and end."""
     for process in processes:
         if process.poll() is None:
-            process.send_signal(signal.SIGINT)
+            process.terminate()  # SIGINT may be blocked in what a cluster starts
     deadline = time.monotonic() + SAVING
     for process in processes:
         try:
             process.wait(max(deadline - time.monotonic(), 0.1))
         except subprocess.TimeoutExpired:
             process.kill()
+            process.wait()

@@ -9,16 +9,36 @@ Mean(value=0.5, low=0.5, high=0.5, n=1)
 from __future__ import annotations
 
 import statistics
-from math import sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cache
+from math import cos, exp, lgamma, pi, sqrt, tan
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     Row = Mapping[str, Any]
 
-# Student's t, 97.5 %, by degrees of freedom; beyond the table the normal one.
-_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
+LEVEL = 0.95
+T = TypeVar("T")
+
+
+@cache
+def student(level: float, freedom: int) -> float:
+    """How many standard errors an interval of Student's t reaches to each side.
+
+    >>> round(student(0.95, 2), 3), round(student(0.95, 1000), 2)
+    (4.303, 1.96)
+    """
+    # With x = sqrt(freedom) * tan(angle) the density is a power of the cosine, and the integral finite.
+    height = exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(pi)
+    low, high = 0.0, pi / 2
+    for _ in range(60):
+        angle = (low + high) / 2
+        step = angle / 400
+        values = [cos(i * step) ** (freedom - 1) for i in range(401)]
+        inside = 2 * height * step / 3 * (values[0] + 4 * sum(values[1::2]) + 2 * sum(values[2:-1:2]) + values[-1])
+        low, high = (angle, high) if inside < level else (low, angle)
+    return sqrt(freedom) * tan(low)
 
 
 class Mean(NamedTuple):
@@ -35,18 +55,18 @@ class Mean(NamedTuple):
         return (self.high - self.low) / 2
 
 
-def mean(values: Sequence[float]) -> Mean:
+def mean(values: Sequence[float], level: float = LEVEL) -> Mean:
     """The mean and its interval."""
     n, middle = len(values), statistics.fmean(values)
     if n < 2:
         return Mean(middle, middle, middle, n)
-    half = (_T[n - 2] if n - 2 < len(_T) else 1.96) * statistics.stdev(values) / sqrt(n)
+    half = student(level, n - 1) * statistics.stdev(values) / sqrt(n)
     return Mean(middle, middle - half, middle + half, n)
 
 
-def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
+def grouped(rows: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
     """Rows by key, in their order."""
-    found: dict[Any, list[Row]] = {}
+    found: dict[Any, list[T]] = {}
     for line in rows:
         found.setdefault(key(line), []).append(line)
     return found
@@ -57,12 +77,12 @@ def cell(line: Row) -> tuple[int, int, str, str]:
     return line["length"], line["nesting"], line["modification"], line["budget"]
 
 
-def difference(rows: Iterable[Row], one: str, other: str, column: str) -> dict[Any, Mean]:
+def difference(rows: Iterable[Row], one: str, other: str, column: str, level: float = LEVEL) -> dict[Any, Mean]:
     """Per cell the mean of `one` minus `other`, seed by seed."""
     found = {}
     for where, lines in grouped(rows, cell).items():
         by = {(line["strategy"], line["seed"]): line[column] for line in lines}
         seeds = sorted({seed for strategy, seed in by if strategy == one and (other, seed) in by})
         if seeds:
-            found[where] = mean([by[one, seed] - by[other, seed] for seed in seeds])
+            found[where] = mean([by[one, seed] - by[other, seed] for seed in seeds], level)
     return found

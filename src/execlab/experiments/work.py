@@ -21,7 +21,7 @@ from execlab.training.config import Config
 from execlab.training.view import Lines
 
 RESOLVED = ("device", "precision", "kernel", "threads")  # what `auto` is decided for
-PATIENCE = 30.0  # seconds for the process before, which may still be saving
+PATIENCE = 600.0  # seconds for the process before: it may still be saving, or be cut off from us and at work
 
 
 def work(folder: Path, config: Config) -> None:
@@ -41,11 +41,16 @@ def _work(folder: Path, config: Config) -> None:
     if not checkpoints.listed(folder / "checkpoints"):  # not begun, or killed before the first one was whole
         loop.train(config, folder, force=folder.exists(), view=view)
         return
+    check_same(folder, config)
+    loop.resume(folder, view=view)
+
+
+def check_same(folder: Path, config: Config) -> None:
+    """Whether a run that was begun is the one that the grid means."""
     begun = runs.config_from(runs.read_about(folder), folder / "config.json")
     # What `auto` meant where it was begun stays.
     if replace(config, **{name: getattr(begun, name) for name in RESOLVED}) != begun:
         raise ExeclabError(f"{folder} holds another run than the grid says; choose another folder for the grid")
-    loop.resume(folder, view=view)
 
 
 def write_grid(folder: Path, grid: dict[str, Config]) -> None:

@@ -19,7 +19,7 @@ from safetensors.torch import save as save_tensors
 from execlab.errors import ExeclabError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from torch import Tensor
@@ -36,14 +36,15 @@ class Checkpoint(NamedTuple):
     state: dict[str, Any]
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """The whole file under its name, or no such file."""
+def write_atomically(path: Path, data: bytes, check: Callable[[], None] = lambda: None) -> None:
+    """The whole file under its name, or no such file; `check` may still refuse when everything else is done."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         with partial.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        check()
         partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)
@@ -73,12 +74,19 @@ def from_bytes(data: bytes) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise ExeclabError(f"this is not a safetensors file of execlab ({str(error)[:100]})") from None
 
 
-def save(folder: Path, step: int, tensors: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
+def save(
+    folder: Path,
+    step: int,
+    tensors: Mapping[str, Tensor],
+    state: Mapping[str, Any],
+    check: Callable[[], None] = lambda: None,
+) -> None:
     """Write a checkpoint, then drop those before the last two."""
     folder.mkdir(exist_ok=True)
     data = to_bytes(tensors, {"state": state})
     digest = hashlib.sha256(data).hexdigest()[:16]
-    write_atomically(folder / f"step-{step:09d}-{digest}.safetensors", data)
+    write_atomically(folder / f"step-{step:09d}-{digest}.safetensors", data, check)
+    check()
     for path in listed(folder)[KEPT:]:
         path.unlink(missing_ok=True)
 

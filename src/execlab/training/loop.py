@@ -246,11 +246,10 @@ def _finish(run: Run, view: View) -> None:
     """The weights, the test score (once), the report."""
     from execlab.training.report import write_report
 
-    run.check()
-    runs.save_model(run.folder, run.config, run.model)
+    runs.save_model(run.folder, run.config, run.model, run.check)
     padding = run.counters.padding / run.counters.characters
     view.say(f"training is over: {run.counters.finished}; {padding:.1%} of the characters were padding")
-    write_report(run.folder, run.config, reader_of(run.config, run.model), asdict(run.counters), view.say)
+    write_report(run.folder, run.config, reader_of(run.config, run.model), asdict(run.counters), view.say, run.check)
 
 
 @contextmanager

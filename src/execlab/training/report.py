@@ -28,7 +28,12 @@ def percent(found: Score) -> str:
 
 
 def write_report(
-    folder: Path, config: Config, reader: Reader, counters: dict[str, Any], say: Callable[[str], None]
+    folder: Path,
+    config: Config,
+    reader: Reader,
+    counters: dict[str, Any],
+    say: Callable[[str], None],
+    check: Callable[[], None] = lambda: None,
 ) -> None:
     """Score on the test split at the goal, and write report.json and report.md."""
     source = Source(
@@ -37,7 +42,6 @@ def write_report(
     found = evaluate(reader, source, config.test_count)
     examples = list(zip(found.samples, found.answers, strict=True))[:EXAMPLES]
     data = {"counters": counters, "test": found.as_dict(config.task), "config": asdict(config)}
-    write_atomically(folder / "report.json", (json.dumps(data, indent=2) + "\n").encode())
     spent = (
         f"{counters['samples']:,} samples, {counters['characters']:,} characters "
         f"({counters['padding'] / counters['characters']:.1%} padding), {counters['step']:,} steps, "
@@ -62,6 +66,8 @@ def write_report(
             lines.append(f"- right: `{sample.input!r}` gives {sample.target}")
         else:
             lines.append(f"- wrong: {sentence(sample.input, sample.target, said.free_running)}")
-    write_atomically(folder / "report.md", ("\n".join(lines) + "\n").encode())
+    write_atomically(folder / "report.md", ("\n".join(lines) + "\n").encode(), check)
+    # Last: a run with this file is finished.
+    write_atomically(folder / "report.json", (json.dumps(data, indent=2) + "\n").encode(), check)
     for name, value in found.scores._asdict().items():
         say(f"test {name.replace('_', ' ')}: {percent(value)}")

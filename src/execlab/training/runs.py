@@ -10,6 +10,7 @@ runs/add4/
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from execlab.training.config import Kernel
 
 OURS = {".lock", ".owner"}
+NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP}
 FORMAT = 1  # of a run folder; raised when an older execlab could not read it
 
 
@@ -90,7 +92,7 @@ def create(folder: Path, config: Config, parameters: int, *, force: bool) -> Non
     """A new run folder with its config."""
     if folder.exists() and not folder.is_dir():
         raise ExeclabError(f"{folder} is a file; choose another name for the run")
-    if folder.exists() and any(path.name not in OURS for path in folder.iterdir()):
+    if folder.exists() and any(not _is_passing(path.name) for path in folder.iterdir()):
         if not force:
             raise ExeclabError(
                 f"{folder} exists already; resume it with --resume {folder}, or say --force to start anew"
@@ -110,6 +112,11 @@ def create(folder: Path, config: Config, parameters: int, *, force: bool) -> Non
         "commit": commit(),
     }
     write_atomically(folder / "config.json", (json.dumps(about, indent=2) + "\n").encode())
+
+
+def _is_passing(name: str) -> bool:
+    """What a run that was killed at its very beginning leaves behind."""
+    return name in OURS or name.endswith(".partial")
 
 
 def config_from(about: Any, where: Path) -> Config:
@@ -149,11 +156,14 @@ def locked(folder: Path) -> Iterator[Callable[[], None]]:
     has it, and the function given here, called before every write, raises once it is another's.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / ".lock", timeout=0)
+    lock = FileLock(folder / ".lock", timeout=0, fallback_to_soft=False)
     try:
         lock.acquire()
     except Timeout:
         raise ExeclabError(f"another process is writing to {folder}") from None
+    except (OSError, NotImplementedError) as error:
+        if isinstance(error, OSError) and error.errno not in NO_LOCKS:
+            raise  # anything else than a file system without locks
     mark, path = secrets.token_hex(8), folder / ".owner"
 
     def check() -> None:
@@ -164,7 +174,8 @@ def locked(folder: Path) -> Iterator[Callable[[], None]]:
         write_atomically(path, mark.encode())
         yield check
     finally:
-        lock.release()
+        if lock.is_locked:
+            lock.release()
 
 
 def resolve(config: Config) -> Config:
@@ -221,10 +232,10 @@ def make_model(config: Config) -> LSTM:
     return model
 
 
-def save_model(folder: Path, config: Config, model: LSTM) -> None:
+def save_model(folder: Path, config: Config, model: LSTM, check: Callable[[], None] = lambda: None) -> None:
     """The weights, with everything that is needed to use them."""
     about = {"format": FORMAT, "config": asdict(config), "data_version": DATA_VERSION, "vocabulary": VOCABULARY}
-    write_atomically(folder / "model.safetensors", to_bytes(model.state_dict(), {"execlab": about}))
+    write_atomically(folder / "model.safetensors", to_bytes(model.state_dict(), {"execlab": about}), check)
 
 
 def load_model(path: Path) -> tuple[LSTM, Config]:

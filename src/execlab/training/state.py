@@ -88,14 +88,13 @@ class Run:
         carried = [self.ranks.gather(part) for part in self.carried or ()]
         if not self.ranks.leads:
             return
-        self.check()
         tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
         for number, slots in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{name}": value for name, value in slots.items() if value is not None}
         tensors |= {f"carried.{i}": part for i, part in enumerate(carried)}
         memory = {name: value for name, value in asdict(self.curriculum).items() if name in CURRICULUM_MEMORY}
         state = {"counters": asdict(self.counters), "curriculum": memory}
-        checkpoints.save(self.folder / "checkpoints", self.counters.step, tensors, state)
+        checkpoints.save(self.folder / "checkpoints", self.counters.step, tensors, state, self.check)
 
     def restore(self, checkpoint: checkpoints.Checkpoint) -> None:
         """Become what the checkpoint says."""
