@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +17,16 @@ from execlab.training.loop import train
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+DEEP = "[" * 100_000
+STRANGE = {
+    "deep-metrics": ("metrics.jsonl", DEEP),
+    "deep-report": ("report.json", DEEP),
+    "deep-config": ("config.json", DEEP),
+    "numbers": ("metrics.jsonl", '{"samples": NaN, "step": 1, "goal_teacher_forced_accuracy": Infinity}\n'),
+    "list": ("report.json", "[]"),
+}
 
 
 @pytest.fixture(scope="session")
@@ -33,20 +45,29 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     (runs / "broken" / "config.json").write_text("{")
     shutil.copytree(runs / "finished", runs / "damaged")
     (runs / "damaged" / "model.safetensors").write_bytes(b"no model")
-    (folder / "secret.txt").write_text("secret")
+    (folder / "secret.txt").write_text("the secret\n")
+    for name, content in STRANGE.items():
+        shutil.copytree(runs / "finished", runs / name)
+        (runs / name / content[0]).write_text(content[1])
+    shutil.copytree(runs / "finished", runs / "itself")
+    (runs / "itself" / "metrics.jsonl").unlink()
+    (runs / "itself" / "metrics.jsonl").symlink_to("metrics.jsonl")
+    shutil.copytree(runs / "finished", Path(os.fsdecode(os.fsencode(runs) + b"/\xff")))
     (runs / "grid").mkdir()
     (runs / "grid" / "results.jsonl").write_text(
         '{"experiment": "addition", "strategy": "mix", "length": 2, "nesting": 1, "teacher_forced_accuracy": 0.5}\n'
-        '{"experiment": "addition", "strategy": "naive", "length": 2, "nesting": 1, "teacher_forced_accuracy": NaN}\nno'
+        '{"experiment": "addition", "strategy": "naive", "length": 2, "nesting": 1, "teacher_forced_accuracy": NaN}\n'
+        f'{DEEP}\n{{"experiment": "\\ud800"}}\nno'
     )
     words = [sys.executable, "-m", "execlab", "serve", "--runs", str(runs), "--port", "0"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with (folder / "said.txt").open("w") as errors:
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True)
     assert process.stdout
-    assert process.stderr
     said = process.stdout.readline()
-    assert "http://localhost:" in said, process.stderr.read()
+    assert "http://localhost:" in said, (folder / "said.txt").read_text()
     url = said.split(" at ", 1)[1].split(" ", 1)[0].rstrip("/")
     yield Server(url, url.removeprefix("http://"), runs, process)
-    assert process.poll() is None, process.stderr.read()  # nothing that was done to it ended it
+    assert process.poll() is None, (folder / "said.txt").read_text()  # nothing that was done to it ended it
     process.terminate()
     process.communicate()
+    assert "Traceback" not in (folder / "said.txt").read_text()

@@ -43,10 +43,13 @@ def test_models(server: Server) -> None:
     shipped = [model for model in found.values() if model["shipped"]]
     assert {model["task"] for model in shipped} == {"addition", "memorization", "program"}
     for model in shipped:
+        told = f"{model['task']}-{model['length']}"
+        told += f"x{model['nesting']}" if model["task"] == "program" else ""
+        assert model["id"].removesuffix(f"-{model['strategy']}") == told
         assert model["accuracies"]["exact_match"]["n"] >= 2000
         assert (SHIPPED / f"{model['id']}.safetensors").stat().st_size <= 1_500_000
     assert {"finished", "deep/scrambled"} <= found.keys()
-    assert not {"link", "half", "broken"} & found.keys()
+    assert not {"link", "half", "broken", "damaged"} & found.keys()
     assert get(server, "/api/health").json()["models"] == len(found)
 
 
@@ -119,12 +122,20 @@ def test_a_scrambled_model_reads_scrambled_and_answers_plain(server: Server) -> 
     table = str.maketrans(alphabet["vocabulary"], alphabet["scrambled"])
     assert found["read"] == SUM.translate(table) != SUM
     assert found["target"] == "46"
+    states = post(server, "/api/predict", model="deep/scrambled", input=SUM, states=True, teacher_forced=True).json()
+    assert states["states"]["characters"] == found["read"] + "." + "46".translate(table)
 
 
 def test_runs_and_grids(server: Server) -> None:
     found = {run["id"]: run for run in get(server, "/api/runs").json()}
     assert found["finished"]["finished"]
     assert found["finished"]["problem"] is None
+    assert {name for name, run in found.items() if run["problem"]} == {
+        "broken",
+        "deep-metrics",
+        "deep-config",
+        "numbers",
+    }
     assert found["broken"]["problem"] == "broken/config.json is damaged: it is not JSON"
     assert not {"link", "half"} & found.keys()
     (grid,) = get(server, "/api/grids").json()
@@ -190,7 +201,7 @@ PATHS = (
 def test_nothing_outside_is_reachable(server: Server, path: str) -> None:
     answer = raw(server, f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
     assert answer.startswith((b"HTTP/1.1 404 ", b"HTTP/1.1 400 ")), answer[:200]
-    assert b"secret\n" not in answer
+    assert b"the secret" not in answer
     assert b"root:" not in answer
 
 
@@ -258,6 +269,24 @@ def test_slow_and_broken_clients_hurt_nobody(server: Server) -> None:
         connection.close()
     assert b" 400 " in raw(server, b"\x00\x01\x02\r\n\r\n")
     assert get(server, "/api/health").status_code == 200
+
+
+def test_silent_connections_are_closed(server: Server) -> None:
+    name, _, port = server.host.partition(":")
+    silent = [socket.create_connection((name, int(port))) for _ in range(250)]
+    silent[0].sendall(b"GET / HTTP/1.1\r\nHost: loc")
+    assert get(server, "/api/health").status_code == 200
+    for connection in (silent[0], silent[-1]):
+        connection.settimeout(30)
+        assert connection.recv(1) == b""
+    for connection in silent:
+        connection.close()
+
+
+def test_a_program_with_a_long_loop_body(server: Server) -> None:
+    program = "a=1\nfor x in range(3):\n  a+=x\n  a*=2\nprint(a)"
+    assert post(server, "/api/execute", input=program).json()["output"] == "16"
+    assert post(server, "/api/predict", model="program-2x1", input=program).json()["target"] == "16"
 
 
 def test_headers_and_hosts(server: Server) -> None:

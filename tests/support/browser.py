@@ -54,4 +54,4 @@ def page(found: Browser, host: str = "", **options: Any) -> Iterator[Page]:
     opened.on("request", lambda request: None if is_local(request.url, host) else wrong.append(request.url))
     yield opened
     context.close()
-    assert wrong == []
+    assert not wrong, wrong

@@ -13,7 +13,7 @@ Sample(input='i=8827\\nprint((i-5347))', target='3480')
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from execlab.data.vocabulary import END_MARK, NEWLINE, VOCABULARY
 from execlab.randomness import shuffled, stream
@@ -32,13 +32,13 @@ def unscramble(seed: int, sample: Sample) -> Sample:
     return Sample(sample.input.translate(table), sample.target.translate(table))
 
 
-@cache
+@lru_cache(maxsize=64)
 def permutation(seed: int) -> dict[int, int]:
     """Where each character goes, as `str.translate` wants it."""
     movable = [character for character in VOCABULARY if character not in NEWLINE + END_MARK]
     return str.maketrans("".join(movable), "".join(shuffled(stream("scramble", seed), movable)))
 
 
-@cache
+@lru_cache(maxsize=64)
 def _inverse(seed: int) -> dict[int, int]:
     return {there: here for here, there in permutation(seed).items()}

@@ -6,12 +6,14 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
 from execlab.playground.schemas import Grid, Run
-from execlab.training import runs
+from execlab.training import checkpoints, runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +22,8 @@ DEPTH = 6
 MOST = 2_000  # folders
 FRESH = 1.0  # seconds that a walk is remembered
 MAX_ROWS = 5_000
+# Whatever strange files can raise.
+BROKEN = (ExeclabError, OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError, OverflowError)
 _walked: dict[tuple[Path, str], tuple[float, dict[str, Path]]] = {}
 
 
@@ -47,11 +51,13 @@ def _walk(root: Path, name: str) -> Iterator[tuple[str, Path]]:
     for folder, below, files in os.walk(root, followlinks=False):
         path = Path(folder)
         relative = path.relative_to(root)
-        below[:] = sorted(one for one in below if not one.startswith(".") and one != "checkpoints")
+        below[:] = sorted(
+            one for one in below if not one.startswith(".") and one != "checkpoints" and one.isprintable()
+        )
         if len(relative.parts) >= DEPTH:
             below.clear()
         if name in files and _is_own(path, root):
-            yield relative.as_posix() if relative.parts else ".", path
+            yield relative.as_posix() if relative.parts else root.resolve().name, path
             count += 1
             if count >= MOST:
                 return
@@ -59,9 +65,13 @@ def _walk(root: Path, name: str) -> Iterator[tuple[str, Path]]:
 
 def _is_own(folder: Path, root: Path) -> bool:
     """Whether all that may be read in a folder lies below the root, links resolved."""
-    inside = root.resolve()
     names = ("", "config.json", "metrics.jsonl", "report.json", "model.safetensors", "results.jsonl", "checkpoints")
-    return all((folder / name).resolve().is_relative_to(inside) for name in names)
+    try:
+        inside = root.resolve()
+        read = [folder / name for name in names] + checkpoints.listed(folder / "checkpoints")
+        return all(path.resolve().is_relative_to(inside) for path in read)
+    except (OSError, RuntimeError):  # a link to itself
+        return False
 
 
 def describe(id: str, folder: Path) -> Run:
@@ -82,7 +92,7 @@ def describe(id: str, folder: Path) -> Run:
             teacher_forced_accuracy=last.get("goal_teacher_forced_accuracy"),
             problem=None,
         )
-    except (ExeclabError, OSError, ValueError, TypeError, AttributeError) as error:
+    except BROKEN as error:
         told = str(error).replace(str(folder), id) if isinstance(error, ExeclabError) else "its files are damaged"
         return Run(
             id=id,
@@ -106,14 +116,10 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 def read_grid(id: str, folder: Path) -> Grid:
     """The rows of a grid; lines that are no rows are left out."""
     rows = []
-    with (folder / "results.jsonl").open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            try:
+    with suppress(OSError), (folder / "results.jsonl").open(encoding="utf-8", errors="replace") as file:
+        for line in islice(file, MAX_ROWS):
+            with suppress(*BROKEN):
                 row = json.loads(line, parse_constant=lambda _: None)
-            except ValueError:
-                continue
-            if isinstance(row, dict):
-                rows.append(row)
-            if len(rows) >= MAX_ROWS:
-                break
+                json.dumps(row, ensure_ascii=False).encode()  # no half characters
+                rows += [row] if isinstance(row, dict) else []
     return Grid(id=id, experiment=str(rows[0].get("experiment", "")) if rows else "", rows=rows)

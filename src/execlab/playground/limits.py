@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
     from typing import TypeVar
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,6 +22,7 @@ BODY_TIME = 10.0  # seconds for a body to arrive
 AT_ONCE = 2  # predictions that are computed
 WAITING = 14  # and that wait for it; the rest is refused
 STREAMS = 32
+REQUESTS = 200  # of any kind at once
 HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; "
     "form-action 'none'; object-src 'none'",
@@ -58,23 +58,12 @@ class Work:
         finally:
             self.pending -= 1
 
-    @asynccontextmanager
-    async def stream(self) -> AsyncIterator[None]:
-        """A place among the live streams, or TooMuchError."""
-        if self.streams >= STREAMS:
-            raise TooMuchError
-        self.streams += 1
-        try:
-            yield
-        finally:
-            self.streams -= 1
-
 
 class Guard:
     """Around the application: hosts, bodies, headers."""
 
     def __init__(self, app: ASGIApp, hosts: set[str] | None) -> None:
-        self.app, self.hosts = app, hosts
+        self.app, self.hosts, self.active = app, hosts, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on what is fine."""
@@ -104,6 +93,9 @@ class Guard:
         if body is None:
             await refuse(send_with_headers, 413, f"the body is too large; at most {MAX_BODY:,} bytes are read")
             return
+        if self.active >= REQUESTS:
+            await refuse(send_with_headers, 429, "the server has enough to do; try again in a moment")
+            return
         given = False
 
         async def receive_body() -> Message:
@@ -113,7 +105,11 @@ class Guard:
             given = True
             return {"type": "http.request", "body": body, "more_body": False}
 
-        await self.app(scope, receive_body, send_with_headers)
+        self.active += 1
+        try:
+            await self.app(scope, receive_body, send_with_headers)
+        finally:
+            self.active -= 1
 
 
 async def _body(headers: dict[bytes, bytes], receive: Receive) -> bytes | None:

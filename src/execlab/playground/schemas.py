@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 MAX_INPUT = 2_000  # characters of an input
 MAX_STEPS = 500  # lines of a trace that are sent
-MAX_LENGTH, MAX_NESTING = 50, 10  # of a sample
+MAX_STATES = 500  # characters of an input whose states are asked for
+MAX_LENGTH, MAX_NESTING = 200, 10  # of a sample; the task says how much of it it allows
 MAX_SEED = 2**53 - 1  # what JavaScript can say exactly
 PROGRAM = "a=7\nfor x in range(3):a+=12\nprint((a-5))"
 EVENT = {

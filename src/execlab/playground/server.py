@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
@@ -108,16 +109,19 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
         except ExeclabError as error:
             return schemas.Checked(executed=None, problem=_problem(error))
 
-    @app.post("/api/predict", operation_id="predict", responses=MISSING)
-    async def predict(asked: schemas.Predict) -> schemas.Predicted:
+    @app.post("/api/predict", operation_id="predict", responses=MISSING, response_model=schemas.Predicted)
+    async def predict(asked: schemas.Predict) -> Response:
         """What a model prints, character by character."""
 
-        def run() -> schemas.Predicted:
+        def run() -> Response:
+            if asked.states and len(asked.input) > schemas.MAX_STATES:
+                raise HTTPException(413, f"states are given for inputs of at most {schemas.MAX_STATES} characters")
             try:
                 executor = shelf.get(asked.model)
             except KeyError:
                 raise HTTPException(404, "there is no such model; /api/models lists them") from None
-            return _predict(executor, asked)
+            # As text here, in the thread: states are long, and the server must go on answering.
+            return Response(_predict(executor, asked).model_dump_json(), media_type="application/json")
 
         return await work.do(run)
 
@@ -230,6 +234,7 @@ def _predict(executor: Executor, asked: schemas.Predict) -> schemas.Predicted:
     read = found.input if seed is None else scramble(seed, Text(found.input, "")).input
     printed = "".join(one.character for one in found.characters)
     given = (found.target + END_MARK if asked.teacher_forced else printed)[:-1]
+    given = given if seed is None else scramble(seed, Text(given, "")).input
     return schemas.Predicted(
         prediction=found.prediction,
         target=found.target,
@@ -251,31 +256,33 @@ def _predict(executor: Executor, asked: schemas.Predict) -> schemas.Predicted:
 def _states(characters: str, states: list[State]) -> schemas.States:
     import torch
 
-    h, c = (torch.cat([state[part] for state in states], dim=1).round(decimals=ROUNDED).tolist() for part in (0, 1))
+    h, c = (
+        torch.cat([state[part] for state in states], dim=1).double().round(decimals=ROUNDED).tolist() for part in (0, 1)
+    )
     return schemas.States.model_construct(characters=characters, h=h, c=c)
 
 
 async def _follow(folder: Path, work: Work, request: Request) -> AsyncIterator[str]:
     """The lines of metrics.jsonl as events, old ones first, until the run is finished or the client is gone."""
-    async with work.stream():
-        sent = 0
-        last: object = None
-        while True:
+    work.streams += 1
+    sent, last = 0, None
+    try:
+        while not await request.is_disconnected():
             finished = (folder / "report.json").exists()
             lines = await asyncio.to_thread(folders.read_metrics, folder)
             if len(lines) < sent or (sent and lines[sent - 1].get("step") != last):
                 sent = 0
                 yield "event: reset\ndata: {}\n\n"
             for line in lines[sent:]:
-                try:
+                with suppress(ValueError):  # not a number
                     yield f"event: metrics\ndata: {json.dumps(line, allow_nan=False)}\n\n"
-                except ValueError:
-                    continue  # not a number
             sent, last = len(lines), lines[-1].get("step") if lines else None
             if finished:
                 yield "event: end\ndata: {}\n\n"
                 return
-            if await request.is_disconnected():
-                return
             yield ": still here\n\n"
             await asyncio.sleep(POLL)
+    except folders.BROKEN:
+        yield "event: end\ndata: {}\n\n"  # damaged, or removed
+    finally:
+        work.streams -= 1

@@ -28,15 +28,16 @@ class Shelf:
 
     def __init__(self, root: Path | None) -> None:
         self.root = root
-        self.loaded: OrderedDict[tuple[str, int], Executor] = OrderedDict()
+        self.loaded: OrderedDict[tuple[str, str], Executor] = OrderedDict()
         self.lock = threading.Lock()
         self.loading: dict[str, threading.Lock] = {}
 
     def listed(self) -> list[Model]:
         """Every model: those that ship first."""
-        found = [self._shipped(path) for path in SHIPPED.glob("*.safetensors")]
+        runs_here = folders.runs_below(self.root) if self.root else {}
+        found = [self._shipped(path) for path in SHIPPED.glob("*.safetensors") if path.stem not in runs_here]
         found.sort(key=lambda model: (model.strategy != "combined", model.id))  # a newcomer meets the best ones first
-        for name, folder in folders.runs_below(self.root).items() if self.root else ():
+        for name, folder in runs_here.items():
             if (one := self._of_run(name, folder)) is not None:
                 found.append(one)
         return found
@@ -68,10 +69,9 @@ class Shelf:
             return found
 
     def _path(self, id: str) -> Path | None:
-        for path in SHIPPED.glob("*.safetensors"):
-            if path.stem == id:
-                return path
-        return folders.runs_below(self.root).get(id) if self.root else None
+        if self.root and (folder := folders.runs_below(self.root).get(id)):
+            return folder  # one's own before one that ships with the same name
+        return next((path for path in SHIPPED.glob("*.safetensors") if path.stem == id), None)
 
     def _shipped(self, path: Path) -> Model:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
@@ -81,12 +81,13 @@ class Shelf:
         try:
             about = runs.read_about(folder)
             config = runs.config_from(about, folder)
-            if not (folder / "model.safetensors").exists() and not checkpoints.listed(folder / "checkpoints"):
+            finished = folder / "model.safetensors"
+            if not (_looks_whole(finished) if finished.exists() else checkpoints.listed(folder / "checkpoints")):
                 return None
             report = folder / "report.json"
             test = json.loads(report.read_text(encoding="utf-8")).get("test", {}) if report.exists() else {}
             return _described(id, config, int(about.get("parameters") or 0), test, shipped=False)
-        except (ExeclabError, OSError, ValueError, TypeError, AttributeError, KeyError):
+        except folders.BROKEN:
             return None  # the view of runs says what is wrong with it
 
 
@@ -111,9 +112,18 @@ def _described(id: str, config: Config, parameters: int, test: dict[str, Any], *
     )
 
 
-def _age(path: Path) -> int:
+def _looks_whole(path: Path) -> bool:
+    """Whether a file could be safetensors, by its first eight bytes: the length of its header."""
+    with path.open("rb") as file:
+        header = int.from_bytes(file.read(8), "little")
+    return header <= path.stat().st_size - 8
+
+
+def _age(path: Path) -> str:
     """Changes when the model does: a run that is being trained has newer checkpoints."""
     if path.is_file():
-        return 0
+        return ""
     finished = path / "model.safetensors"
-    return finished.stat().st_mtime_ns if finished.exists() else checkpoints.newest_step(path / "checkpoints")
+    if finished.exists():
+        return str(finished.stat().st_mtime_ns)
+    return next((one.name for one in checkpoints.listed(path / "checkpoints")), "")

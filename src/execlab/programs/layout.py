@@ -7,10 +7,14 @@ for x in range(8):
 print((j+7567))
 >>> join_loops(indent_loops("for x in range(8):j+=920")) == "for x in range(8):j+=920"
 True
+>>> two = "j=1\\nfor x in range(8):\\n  j+=920\\n  j-=1\\nprint(j)"  # what only a person writes
+>>> join_loops(two) == two
+True
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 Layout = Literal["line", "indented"]
 
 INDENT = "  "
+_ONE_LINE_BODY = re.compile(rf":\n{INDENT}(?=\S[^\n]*(?:\n\S|\n?\Z))")
 
 
 def indent_loops(text: str) -> str:
@@ -29,8 +34,8 @@ def indent_loops(text: str) -> str:
 
 
 def join_loops(text: str) -> str:
-    """The inverse of `indent_loops`."""
-    return text.replace(":\n" + INDENT, ":")
+    """The inverse of `indent_loops`; a body of several lines stays as it is."""
+    return _ONE_LINE_BODY.sub(":", text)
 
 
 LAYOUTS: dict[str, Callable[[str], str]] = {"line": str, "indented": indent_loops}

@@ -13,7 +13,7 @@ async function answer(response) {
   throw Object.assign(new Error(found.detail), { status: response.status, line: found.line, column: found.column });
 }
 
-async function ask(url, options) {
+async function ask(url, options, tries = 3) {
   let response;
   try {
     response = await fetch(url, options);
@@ -22,8 +22,18 @@ async function ask(url, options) {
     throw new Error("the server cannot be reached");
   }
   complain("");
+  if (response.status === 429 && tries > 0) {
+    await new Promise((done) => setTimeout(done, 700));
+    return ask(url, options, tries - 1);
+  }
   return answer(response);
 }
+
+// What nobody else says.
+addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  complain(event.reason?.message ?? String(event.reason));
+});
 
 export const get = (url) => ask(url);
 

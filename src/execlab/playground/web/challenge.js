@@ -6,7 +6,7 @@ const ROUNDS = 10;
 
 export function startChallenge(models) {
   for (const model of models) at("challenge-model").append(make("option", { value: model.id }, model.name));
-  const game = { round: 0, you: 0, it: 0, sample: null, answer: null, began: 0, timer: null };
+  const game = { turn: 0, seconds: 30, round: 0, you: 0, it: 0, sample: null, answer: null, began: 0, timer: null };
 
   function score() {
     at("challenge-score").textContent = game.round ? `Round ${Math.min(game.round, ROUNDS)} of ${ROUNDS}: you ${game.you}, the network ${game.it}` : "";
@@ -14,10 +14,13 @@ export function startChallenge(models) {
 
   async function next() {
     if (game.round >= ROUNDS) return over();
+    const mine = ++game.turn; // a game that was left or begun anew goes on elsewhere
     const model = models.find((one) => one.id === at("challenge-model").value);
     const asked = new URLSearchParams({ task: model.task, length: model.length, nesting: model.nesting });
-    game.sample = await get(`/api/sample?${asked}`);
-    game.answer = await post("/api/predict", { model: model.id, input: game.sample.input });
+    const sample = await get(`/api/sample?${asked}`);
+    const answer = await post("/api/predict", { model: model.id, input: sample.input });
+    if (mine !== game.turn) return undefined;
+    Object.assign(game, { sample, answer, seconds: Math.min(Math.max(Number(at("challenge-seconds").value) || 30, 5), 120) });
     game.round += 1;
     game.began = performance.now();
     at("challenge-program").textContent = game.sample.input;
@@ -32,7 +35,7 @@ export function startChallenge(models) {
   }
 
   function tick() {
-    const used = (performance.now() - game.began) / 1000 / at("challenge-seconds").value;
+    const used = (performance.now() - game.began) / 1000 / game.seconds;
     at("challenge-clock").value = Math.min(used, 1);
     if (used >= 1) settle("");
   }
@@ -66,7 +69,9 @@ export function startChallenge(models) {
   }
 
   at("challenge-start").addEventListener("click", () => {
-    Object.assign(game, { round: 0, you: 0, it: 0 });
+    clearInterval(game.timer);
+    clearTimeout(game.timer);
+    Object.assign(game, { round: 0, you: 0, it: 0, sample: null });
     at("challenge-log").replaceChildren();
     at("challenge-field").hidden = false;
     at("challenge-start").textContent = "Start anew";
@@ -84,6 +89,7 @@ export function startChallenge(models) {
     leave() {
       clearInterval(game.timer);
       clearTimeout(game.timer);
+      game.turn += 1;
       game.sample = null;
       at("challenge-field").hidden = true;
       at("challenge-start").textContent = "Start";

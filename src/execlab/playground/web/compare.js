@@ -16,7 +16,7 @@ export function startCompare(models, remember) {
 
   function keep() {
     const settings = new URLSearchParams();
-    settings.set("models", chosen().map((model) => model.id).join(","));
+    settings.set("models", JSON.stringify(chosen().map((model) => model.id)));
     settings.set("input", at("compare-program").value);
     remember(settings);
   }
@@ -29,8 +29,10 @@ export function startCompare(models, remember) {
     await go();
   }
 
+  let turn = 0; // answers to an older question are dropped
   async function go() {
     keep();
+    const mine = ++turn;
     const input = at("compare-program").value;
     const rows = await Promise.all(chosen().map(async (model) => {
       const name = make("h2", {}, model.name);
@@ -44,6 +46,7 @@ export function startCompare(models, remember) {
         return make("div", { class: "compared", "data-model": model.id }, name, make("p", { class: "bad" }, error.message));
       }
     }));
+    if (mine !== turn) return;
     at("compare-rows").replaceChildren(...(rows.length ? rows : [make("p", { class: "note" }, "Choose at least one model.")]));
   }
 
@@ -54,9 +57,10 @@ export function startCompare(models, remember) {
   return {
     async enter(asked) {
       if (asked.has("models")) {
-        const wanted = asked.get("models").split(",");
+        let wanted = [];
+        try { wanted = JSON.parse(asked.get("models")); } catch { /* a link that was cut off */ }
         boxes.forEach((box) => { box.checked = wanted.includes(box.value); });
-        at("compare-program").value = asked.get("input") ?? "";
+        at("compare-program").value = (asked.get("input") ?? "").slice(0, 2000);
         if (at("compare-program").value) await go();
       } else if (!chosen().length) {
         const task = models[0]?.task; // a first choice: those that learned the same task

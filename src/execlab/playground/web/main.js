@@ -53,6 +53,10 @@ async function start() {
     }
     views[view].enter(settings);
   };
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    document.querySelector("main").focus();
+  });
   addEventListener("hashchange", show);
   show();
 }

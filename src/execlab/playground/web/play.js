@@ -7,7 +7,8 @@ const DELAYS = [800, 400, 200, 90, 35, 10]; // milliseconds per character
 const at = (id) => document.getElementById(id);
 
 export function startPlay(models, remember) {
-  const state = { model: null, film: null, place: -1, timer: null, checked: null, alphabet: null, busy: 0 };
+  // `version` counts texts and models: an answer that comes after a change is dropped.
+  const state = { model: null, film: null, filming: null, place: -1, timer: null, checked: null, alphabet: null, version: 0 };
 
   for (const model of models) at("play-model").append(make("option", { value: model.id }, model.name));
   const program = at("program");
@@ -34,13 +35,15 @@ export function startPlay(models, remember) {
     at("play-nesting").value = state.model.nesting;
     at("play-nesting").disabled = state.model.task !== "program";
     at("play-about").textContent = about(state.model);
+    at("play-scramble").disabled = state.model.scramble !== null; // it reads scrambled characters anyway
     forget();
   }
 
   // What was predicted belongs to another text or model.
   function forget() {
     pause();
-    state.film = null;
+    state.version += 1;
+    state.film = state.filming = null;
     state.place = -1;
     at("tape").replaceChildren(make("span", { class: "ahead" }, look(program.value)));
     at("printed").replaceChildren(make("p", { class: "note" }, "Nothing yet: press Play."));
@@ -52,7 +55,7 @@ export function startPlay(models, remember) {
 
   // Characters as they are shown: the scramble switch shows them as the network might as well have seen them.
   function look(text) {
-    if (!at("play-scramble").checked || !state.alphabet) return text;
+    if (!at("play-scramble").checked || at("play-scramble").disabled || !state.alphabet) return text;
     const { vocabulary, scrambled } = state.alphabet;
     return [...text].map((c) => scrambled[vocabulary.indexOf(c)] ?? c).join("");
   }
@@ -83,11 +86,10 @@ export function startPlay(models, remember) {
   }
 
   async function check() {
-    const text = program.value;
-    const number = ++state.busy;
-    const task = state.model?.task ?? "program";
-    const { executed, problem } = await post("/api/check", { input: text, task });
-    if (number !== state.busy) return;
+    const { version } = state;
+    const asked = { input: program.value, task: state.model?.task ?? "program" };
+    const { executed, problem } = await post("/api/check", asked).catch((error) => ({ problem: { detail: error.message } }));
+    if (version !== state.version) return;
     state.checked = problem ?? { output: executed.output };
     at("verdict").className = problem ? "bad" : "good";
     if (problem) {
@@ -119,23 +121,35 @@ export function startPlay(models, remember) {
     if (found.truncated) at("trace").append(make("p", { class: "note" }, "… and more steps"));
   }
 
-  async function film() {
+  // The prediction, asked for once; whether there is one for what is shown now.
+  function film() {
     if (state.film) return true;
+    state.filming ??= load();
+    return state.filming;
+  }
+
+  async function load() {
+    const { version } = state;
     if (!state.checked) await check();
+    if (version !== state.version) return false;
     if (state.checked?.detail) {
+      state.filming = null;
       at("moment").className = "bad";
       at("moment").textContent = "The program has a mistake; mend it first.";
       return false;
     }
-    const question = { model: state.model.id, input: program.value, states: true };
+    const question = { model: state.model.id, input: program.value };
     try {
       const [free, forced] = await Promise.all([
-        post("/api/predict", question), post("/api/predict", { ...question, teacher_forced: true })]);
+        post("/api/predict", { ...question, states: true }), post("/api/predict", { ...question, teacher_forced: true })]);
+      if (version !== state.version) return false;
       state.film = { free, forced, reading: free.read.length + 1, total: free.read.length + Math.max(free.characters.length, forced.characters.length) };
       state.place = -1;
       prepare();
       return true;
     } catch (error) {
+      if (version !== state.version) return false;
+      state.filming = null;
       at("moment").className = "bad";
       at("moment").textContent = `The network cannot read this: ${error.message}`;
       return false;
@@ -160,7 +174,12 @@ export function startPlay(models, remember) {
     if (place >= 0 && place < read.length) tape.push(make("span", { class: "now" }, read[place] === "\n" ? "↵" : read[place]), read[place] === "\n" ? "\n" : "");
     tape.push(piece(Math.max(place, -1) + 1, read.length, "ahead"));
     at("tape").replaceChildren(...tape);
-    at("tape").querySelector(".now")?.scrollIntoView?.({ block: "nearest", inline: "nearest" });
+    const now = at("tape").querySelector(".now");
+    if (now) { // scroll the tape, never the page
+      const box = at("tape");
+      box.scrollTop = Math.max(now.offsetTop - box.offsetTop - box.clientHeight / 2, 0);
+      box.scrollLeft = Math.max(now.offsetLeft - box.offsetLeft - box.clientWidth * 0.8, 0);
+    }
     const out = Math.max(place - reading + 2, 0); // characters printed so far
     for (const [name, answer] of [["free-running", free], ["teacher-forced", forced]]) {
       const list = at("printed").querySelector(`[data-way=${name}] ol`);
@@ -174,6 +193,7 @@ export function startPlay(models, remember) {
     else if (place < reading - 1) at("moment").textContent = `reading character ${place + 1} of ${reading}`;
     else if (!over) at("moment").textContent = `printing character ${out}`;
     else at("moment").textContent = `It printed ${look(free.prediction)}, and that is ${free.correct ? "right" : `wrong: the truth is ${look(free.target)}`}.`;
+    at("moment").setAttribute("aria-live", over || !state.timer ? "polite" : "off"); // not a hundred times a second
     at("moment").className = over ? (free.correct ? "good" : "bad") : "note";
     marks();
   }
@@ -181,6 +201,7 @@ export function startPlay(models, remember) {
   function pause() {
     clearTimeout(state.timer);
     state.timer = null;
+    state.playing = false;
     at("play-play").textContent = "Play";
   }
 
@@ -193,12 +214,16 @@ export function startPlay(models, remember) {
   }
 
   async function play() {
-    if (state.timer) return pause();
-    if (!(await film())) return undefined;
-    if (state.place >= state.film.total - 1) state.place = -1;
+    if (state.playing) return pause();
+    state.playing = true;
     at("play-play").textContent = "Pause";
+    if (!(await film())) return pause();
+    if (!state.playing) return undefined;
+    if (state.place >= state.film.total - 1) { state.place = -1; prepare(); }
     const tick = async () => {
+      if (!state.playing) return undefined;
       if (!(await step())) return pause();
+      if (!state.playing) return undefined;
       state.timer = setTimeout(tick, DELAYS[at("play-speed").value]);
       return undefined;
     };
@@ -207,10 +232,14 @@ export function startPlay(models, remember) {
   }
 
   async function random() {
-    const model = state.model;
+    const { model, version } = state;
+    at("verdict").className = "";
+    at("verdict").textContent = "drawing…";
     const asked = new URLSearchParams({ task: model.task, length: at("play-length").value, nesting: model.task === "program" ? at("play-nesting").value : 1 });
     try {
-      program.value = (await get(`/api/sample?${asked}`)).input;
+      const { input } = await get(`/api/sample?${asked}`);
+      if (version !== state.version) return; // somebody typed meanwhile
+      program.value = input;
     } catch (error) {
       at("verdict").className = "bad";
       at("verdict").textContent = error.message;
@@ -222,6 +251,8 @@ export function startPlay(models, remember) {
   let waiting = null;
   function edited() {
     state.checked = null;
+    at("verdict").className = "";
+    at("verdict").textContent = "checking…";
     forget();
     keep();
     clearTimeout(waiting);
@@ -261,11 +292,11 @@ export function startPlay(models, remember) {
   return {
     async enter(asked) {
       if (asked.has("speed")) at("play-speed").value = asked.get("speed");
-      if (asked.has("memory")) at("play-memory").value = asked.get("memory");
-      at("play-scramble").checked = asked.get("scramble") === "1";
+      if (["h", "c"].includes(asked.get("memory"))) at("play-memory").value = asked.get("memory");
+      if (asked.size) at("play-scramble").checked = asked.get("scramble") === "1";
       if (!state.alphabet) state.alphabet = await get("/api/alphabet?seed=1");
       if (asked.has("model") || !state.model) choose(asked.get("model"));
-      if (asked.has("input")) { program.value = asked.get("input"); forget(); await check(); }
+      if (asked.has("input")) { program.value = asked.get("input").slice(0, 2000); state.checked = null; forget(); await check(); }
       else if (!program.value && state.model) await random();
     },
     leave: pause,

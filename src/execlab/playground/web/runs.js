@@ -1,13 +1,15 @@
 // Run folders: learning curves that grow while a run is trained, the staircase of difficulty, the learning rate; grids.
-import { get, make, percent } from "./api.js";
+import { complain, get, make, percent } from "./api.js";
 import { chart, heat } from "./charts.js";
 
 const at = (id) => document.getElementById(id);
 const MOST = 6;
+const LIVE = 4; // a browser has six connections to a server, and the rest of the page needs some
 
 export function startRuns(remember) {
   const live = new Map(); // id: { source, lines }
   let listed = [];
+  let turn = 0; // counts entering and leaving: what was asked for before is dropped
   let timer = null;
   let drawing = null;
 
@@ -21,10 +23,15 @@ export function startRuns(remember) {
   }
 
   function follow(id) {
-    if (live.has(id) || live.size >= MOST) return;
+    const open = [...live.values()].filter(({ source }) => source.readyState !== EventSource.CLOSED).length;
+    if (live.has(id) || live.size >= MOST || open >= LIVE) return;
     const followed = { lines: [], source: new EventSource(`/api/runs/${id.split("/").map(encodeURIComponent).join("/")}/metrics`) };
     followed.source.addEventListener("metrics", (event) => { followed.lines.push(JSON.parse(event.data)); soon(); });
     followed.source.addEventListener("reset", () => { followed.lines = []; soon(); });
+    followed.source.addEventListener("open", () => { followed.lines = []; }); // a new connection tells everything anew
+    followed.source.addEventListener("error", () => {
+      if (followed.source.readyState === EventSource.CLOSED) complain(`The run ${id} cannot be followed now.`);
+    });
     followed.source.addEventListener("end", () => followed.source.close());
     live.set(id, followed);
   }
@@ -71,8 +78,10 @@ export function startRuns(remember) {
     at("runs-about").textContent = listed.length ? `${listed.length} run folders.` : "No runs here. Start the server with --runs and the folder that holds them.";
   }
 
+  let asking = null;
   async function refresh() {
-    const found = await get("/api/runs");
+    asking ??= get("/api/runs").finally(() => { asking = null; });
+    const found = await asking;
     const changed = JSON.stringify(found) !== JSON.stringify(listed);
     listed = found;
     if (changed) list();
@@ -83,10 +92,13 @@ export function startRuns(remember) {
 
   return {
     async enter(asked) {
-      if (asked.has("scale")) at("runs-scale").value = asked.get("scale");
+      const mine = ++turn;
+      if (["linear", "log"].includes(asked.get("scale"))) at("runs-scale").value = asked.get("scale");
       await refresh();
+      if (mine !== turn) return;
       let wanted = [];
       try { wanted = JSON.parse(asked.get("show") ?? "[]"); } catch { /* a link that was cut off */ }
+      for (const id of asked.has("show") ? [...live.keys()] : []) if (!wanted.includes(id)) unfollow(id);
       for (const id of wanted) if (listed.some((run) => run.id === id && !run.problem)) follow(id);
       if (!live.size && listed.length) {
         const first = listed.find((run) => !run.finished && !run.problem) ?? listed.find((run) => !run.problem);
@@ -94,11 +106,14 @@ export function startRuns(remember) {
       }
       list();
       draw();
-      at("runs-grids").replaceChildren(...(await get("/api/grids")).map(heat).filter(Boolean));
+      const grids = await get("/api/grids");
+      if (mine !== turn) return;
+      at("runs-grids").replaceChildren(...grids.map(heat).filter(Boolean));
       clearInterval(timer);
       timer = setInterval(() => refresh().catch(() => {}), 3000);
     },
     leave() {
+      turn += 1;
       clearInterval(timer);
       for (const id of [...live.keys()]) unfollow(id);
     },
