@@ -11,6 +11,8 @@ import pytest
 
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # Ray would take 127.0.0.1 for the address of a network card
 
+import ray
+
 from execlab.errors import ExeclabError
 from execlab.experiments.cluster import OBJECT_STORE, RayEngine
 from execlab.experiments.engine import LocalEngine, Standing, Watch
@@ -22,8 +24,6 @@ from execlab.training.config import make_config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-ray = pytest.importorskip("ray", reason="Ray is not installed") if not os.environ.get("CI") else __import__("ray")
 
 
 @pytest.fixture(scope="module")

@@ -80,6 +80,22 @@ def test_mend_a_program_and_watch_it(opened: Page, server: Server) -> None:
     assert wide == len(question["input"]) + len(found["characters"])
 
 
+def test_an_edit_ends_what_is_played(opened: Page) -> None:
+    choose(opened, "addition-4-combined")
+    opened.fill("#program", SUM)
+    opened.locator("#play-play").dblclick()  # play and pause
+    expect(opened.locator("#play-play")).to_have_text("Play")
+    opened.click("#play-play")
+    expect(opened.locator("#tape .now")).to_be_visible()
+    opened.fill("#program", "print(1000+1000)")
+    expect(opened.locator("#verdict")).to_have_text("prints 2000")
+    expect(opened.locator("#tape .now")).to_have_count(0)
+    expect(opened.locator("#printed")).to_have_text("Nothing yet: press Play.")
+    opened.click("#play-end")
+    expect(opened.locator("#moment")).to_contain_text("It printed")
+    expect(opened.locator("#tape")).to_have_text("print(1000+1000).")
+
+
 def test_a_random_program(opened: Page) -> None:
     choose(opened, "program-2x1")
     seen = set()
