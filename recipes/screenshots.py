@@ -11,7 +11,7 @@ from playwright.sync_api import sync_playwright
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 RUNS = Path(sys.argv[1] if len(sys.argv) > 1 else "runs")
-PROGRAM = "#play?model=addition-4-combined&input=print(4725%2B3896)&speed=3&memory=h"
+PROGRAM = "#play?model=program-2x1&input=g%3D83%0Afor+x+in+range(6)%3Ag%2B%3D45%0Aprint(g)&speed=3&memory=h"
 
 
 def main() -> None:
@@ -30,7 +30,8 @@ def main() -> None:
             page.wait_for_selector("#memory canvas")
             page.screenshot(path=IMAGES / "playground.png", full_page=True)
             page.click("[data-view=runs]")
-            for box in page.locator("#runs-list input:not(:checked):not(:disabled)").all()[:3]:
+            page.wait_for_selector("#runs-list input")
+            for box in page.locator("#runs-list input").all()[:4]:
                 box.check()
             page.wait_for_selector("path.line")
             page.wait_for_timeout(1000)
