@@ -113,7 +113,11 @@ def paint(url: str) -> None:
         for _ in range(5):
             page = browser.new_page()
             found = list[Response]()
-            page.on("response", found.append)
+
+            def keep(one: Response, found: list[Response] = found) -> None:
+                found.append(one)
+
+            page.on("response", keep)
             page.goto(url)
             page.wait_for_timeout(1000)
             painted = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
