@@ -57,10 +57,10 @@ lint: .venv/ready ## style, types and the direction of imports
 	$(BIN)/lint-imports
 
 test: lint ## every check that takes minutes, doctests included
-	$(BIN)/pytest -m "not long"
+	$(BIN)/pytest -n auto --dist loadfile -m "not long"
 
 test-all: lint ## also the long forms
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 format: .venv/ready ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .

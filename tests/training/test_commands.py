@@ -41,7 +41,7 @@ def test_train_writes_everything_and_shows_progress(tmp_path: Path) -> None:
     assert "4,737 parameters" in done.stderr
     assert "characters/s" in done.stderr
     assert "test exact match" in done.stderr
-    names = {path.name for path in (tmp_path / "run").iterdir()} - {".lock"}
+    names = {path.name for path in (tmp_path / "run").iterdir()} - {".lock", ".owner"}
     assert names == {
         "config.json", "metrics.jsonl", "checkpoints", "model.safetensors", "report.json", "report.md",
         "learning_curve.png",
