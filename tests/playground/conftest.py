@@ -43,6 +43,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         (runs / "half" / name).symlink_to(outside / "hidden" / name)
     (runs / "broken").mkdir()
     (runs / "broken" / "config.json").write_text("{")
+    (runs / "broken" / "report.json").write_text("{}")  # finished, or whoever follows it would wait for ever
     shutil.copytree(runs / "finished", runs / "damaged")
     (runs / "damaged" / "model.safetensors").write_bytes(b"no model")
     (folder / "secret.txt").write_text("the secret\n")
