@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from execlab.experiments.grids import Planned
 
 ENGINES = ("local", "ray")
-NAMES = ("programs", "addition", "memorization", "examples", "statistics")
+NAMES = ("programs", "addition", "memorization", "examples", "statistics", "orders", "headline")
 SCALES = ("smoke", "laptop", "paper")
 
 

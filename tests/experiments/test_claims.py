@@ -20,8 +20,11 @@ def line(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, An
         "modification": "",
         "budget": "full",
         "scrambled": False,
+        "order": "length_first",
         "most_frequent_character": 0.3,
         "teacher_forced_accuracy": accuracy,
+        "free_running_accuracy": accuracy,
+        "exact_match": accuracy,
     }
     return found | more
 
@@ -106,6 +109,53 @@ def test_best_modification() -> None:
     assert verdicts(more)[text] == "not tested"  # lengths are no seeds
     rows[0]["teacher_forced_accuracy"] = 0.9
     assert verdicts(rows)[text] == "not seen"
+
+
+def test_generally_is_the_mean_over_cells() -> None:
+    text = "combined is generally above mix on programs"
+    gaps = {2: (0.2, 0.21, 0.22), 3: (-0.1, -0.09, -0.11)}
+    rows = [
+        line(s, seed, 0.5 + gap * (s == "combined"), length=length)
+        for length, found in gaps.items()
+        for seed, gap in enumerate(found)
+        for s in ("mix", "combined")
+    ]
+    assert verdicts(rows)[text] == "seen"
+    assert verdicts(rows)["combined is above mix in every program cell"] == "not seen"
+    assert verdicts([row for row in rows if row["length"] == 2 or row["seed"] == 0])[text] == "not tested"
+    worse = [row | {"teacher_forced_accuracy": 0.1} if row["strategy"] == "combined" else row for row in rows]
+    assert verdicts(worse)[text] == "not seen"
+
+
+def test_free_running_below_teacher_forced() -> None:
+    text = "free-running accuracy is below the paper's teacher-forced accuracy"
+    rows = [line("combined", seed, 0.9, free_running_accuracy=0.88 + 0.001 * seed) for seed in range(3)]
+    assert verdicts(rows)[text] == "seen"
+    assert verdicts([*rows, line("baseline", 0, 0.5, length=3)])[text] == "not tested"
+    rows += [line("combined", seed, 0.9, length=3, free_running_accuracy=0.8 + 0.1 * seed) for seed in range(3)]
+    assert verdicts(rows)[text] == "not seen"
+
+
+def test_the_order_of_the_climb() -> None:
+    text = "climbing by nesting first instead of length first makes no noticeable difference"
+    rows = [
+        line("naive", seed, 0.7 + 0.01 * (seed == 1) * (order == "nesting_first"), experiment="orders", order=order)
+        for order in ("length_first", "nesting_first")
+        for seed in range(3)
+    ]
+    assert verdicts(rows)[text] == "seen"
+    for row in rows[3:]:
+        row["teacher_forced_accuracy"] += 0.1
+    assert verdicts(rows)[text] == "not seen"
+
+
+def test_the_headline() -> None:
+    text = "combined learns to add numbers of 9 digits with 99 % of the characters right"
+    rows = [line("combined", seed, 0.995 + 0.001 * seed, experiment="headline", length=9) for seed in range(3)]
+    assert verdicts(rows)[text] == "seen"
+    assert verdicts(rows[:1])[text] == "not tested"
+    assert verdicts([row | {"length": 3} for row in rows])[text] == "not tested"
+    assert verdicts([row | {"teacher_forced_accuracy": 0.98} for row in rows])[text] == "not seen"
 
 
 def test_statistics() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,8 +19,8 @@ from execlab.experiments.engine import Standing, Watch, run_grid
 from execlab.experiments.grids import EXPERIMENTS, Planned, make_grid
 from execlab.experiments.page import write_page
 from execlab.experiments.processes import Ended
-from execlab.experiments.rows import COLUMNS, read_rows
-from execlab.experiments.work import read_grid, work
+from execlab.experiments.rows import COLUMNS, collect, read_rows, write_rows
+from execlab.experiments.work import read_grid, work, write_grid
 from execlab.training.config import make_config
 
 if TYPE_CHECKING:
@@ -73,6 +74,10 @@ def test_a_killed_grid_ends_with_the_same_rows(tmp_path: Path) -> None:
     page = (tmp_path / "whole" / "report.html").read_text()
     assert page.count("<svg") == 1
     assert not re.search(r'(?:src|href)="(?!data:|#)', page.replace("xlink:href", "href"))  # nothing from elsewhere
+    shutil.rmtree(tmp_path / "whole" / "runs")  # a row is enough
+    assert "8 of 8 runs" in finish(start("addition", tmp_path / "whole"))
+    assert read_rows(tmp_path / "whole") == rows
+    assert not (tmp_path / "whole" / "runs").exists()
 
 
 @pytest.mark.parametrize("experiment", [name for name in EXPERIMENTS if name != "addition"])
@@ -105,6 +110,21 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
         ["pgrep", "-f", f"execlab.experiments.work {out}"], capture_output=True, text=True, check=False
     )
     assert left.stdout == ""
+
+
+def test_rows_of_other_runs_are_never_mixed_in(tmp_path: Path) -> None:
+    grid = make_grid("addition", "smoke", seeds=2)
+    row = {**dict.fromkeys(COLUMNS, 0), "run": grid[1].name}  # the second seed's
+    write_grid(tmp_path, {planned.name: planned.config for planned in grid})
+    write_rows([row], tmp_path)
+    fewer = make_grid("addition", "smoke", seeds=1)
+    asked = Fake(tmp_path, dict.fromkeys((planned.name for planned in fewer), 0))
+    run_grid(fewer, tmp_path, asked, Watch())
+    assert len(asked.starts) == len(fewer)
+    assert collect("addition", "smoke", fewer, tmp_path) == [row]  # kept, though it was not asked for
+    other = [Planned(grid[1].name, make_config("smoke", length=4))]
+    with pytest.raises(ExeclabError, match="has a row of another"):
+        run_grid(other, tmp_path, Fake(tmp_path, {}), Watch())
 
 
 class Fake:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from execlab.experiments import processes
 from execlab.experiments.processes import Ended, is_finished
-from execlab.experiments.work import check_same, write_grid
+from execlab.experiments.rows import recorded
+from execlab.experiments.work import check_same, read_recorded, write_grid
 from execlab.training import runs
 from execlab.training.checkpoints import newest_step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from execlab.experiments.grids import Planned
@@ -116,17 +117,30 @@ class Standing:
         return ", ".join(part for part in (counts, failed, left, self.best()) if part)
 
 
-def run_grid(grid: Sequence[Planned], folder: Path, engine: Engine, watch: Watch, tries: int = TRIES) -> Standing:
+def run_grid(
+    grid: Sequence[Planned],
+    folder: Path,
+    engine: Engine,
+    watch: Watch,
+    tries: int = TRIES,
+    record: Callable[[], None] = lambda: None,
+) -> Standing:
     """All runs to their end; a run that fails is tried again, and never stops the others.
 
-    A try that got further than the ones before does not count: losing a worker is no fault of the run.
+    A run with a row in the folder's results is finished, whether or not its own folder is still there. A try that got
+    further than the ones before does not count: losing a worker is no fault of the run. `record` is called after every
+    run that ends well.
     """
     standing = Standing(folder, grid)
+    asked = {planned.name: planned.config for planned in grid}
+    rows = read_recorded(folder, asked, recorded(folder))
     for planned in grid:
         if is_finished(run := folder / "runs" / planned.name):
             check_same(run, planned.config)
-            standing.done.append(planned.name)
-    write_grid(folder, {planned.name: planned.config for planned in grid})
+        elif planned.name not in rows:
+            continue
+        standing.done.append(planned.name)
+    write_grid(folder, {**asked, **rows})
     waiting = [planned.name for planned in grid if planned.name not in standing.done]
     attempts = dict.fromkeys(waiting, 0)
     reached = {name: newest_step(folder / "runs" / name / "checkpoints") for name in waiting}
@@ -145,6 +159,7 @@ def run_grid(grid: Sequence[Planned], folder: Path, engine: Engine, watch: Watch
                     attempts[name], reached[name] = 0, step
                 if not reason:
                     standing.done.append(name)
+                    record()
                 elif attempts[name] < tries:
                     again = f"trying again ({attempts[name] + 1} of {tries})"
                     watch.say(f"{name} failed ({reason}) after the checkpoint of step {step:,}; {again}")

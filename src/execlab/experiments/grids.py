@@ -75,6 +75,16 @@ STATISTICS: dict[str, Cells] = {
     "laptop": {(2, 1): 15 * MILLION},
     "paper": {(4, 1): 0},
 }
+ORDERS: dict[str, Cells] = {
+    "smoke": {(2, 2): 40_000},
+    "laptop": {(2, 2): 30 * MILLION},
+    "paper": {(4, 2): 0},
+}
+HEADLINE: dict[str, dict[str, Any]] = {
+    "smoke": {"length": 3, "characters": 40_000},
+    "laptop": {"preset": "speedrun"},
+    "paper": {"length": 9},
+}
 SHORT = 4  # memorization after a fixed number of epochs: the budget of convergence divided by this
 
 
@@ -164,12 +174,30 @@ def statistics(scale: str, seeds: int) -> list[Planned]:
     return _runs(scale, seeds, STATISTICS[scale], {"": {}, "scrambled": {"scramble": 1}}, ("combined",), task="program")
 
 
+def orders(scale: str, seeds: int) -> list[Planned]:
+    """The climb of the naive strategy: length first, or nesting first."""
+    variants: dict[str, dict[str, Any]] = {"length first": {}, "nesting first": {"order": "nesting_first"}}
+    return _runs(scale, seeds, ORDERS[scale], variants, ("naive",), task="program")
+
+
+def headline(scale: str, seeds: int) -> list[Planned]:
+    """Addition of nine digits."""
+    chosen = {"preset": scale, **HEADLINE[scale]}
+    return [
+        Planned(f"addition-{config.length}x1-combined-{seed}", config)
+        for seed in range(seeds)
+        for config in [make_config(task="addition", seed=seed, data_seed=seed, threads=1, **chosen)]
+    ]
+
+
 EXPERIMENTS: dict[str, Callable[[str, int], list[Planned]]] = {
     "programs": programs,
     "addition": addition,
     "memorization": memorization,
     "examples": examples,
     "statistics": statistics,
+    "orders": orders,
+    "headline": headline,
 }
 
 

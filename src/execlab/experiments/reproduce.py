@@ -27,18 +27,24 @@ EXAMPLES = 6  # per setting
 def reproduce(
     experiment: str, scale: str, grid: Sequence[Planned], folder: Path, engine: Engine, watch: Watch
 ) -> Standing:
-    """Run what is not finished yet, then write rows, figures and page."""
-    standing = run_grid(grid, folder, engine, watch)
-    write_rows(collect(experiment, scale, grid, folder), folder)
-    if experiment == "examples":
-        write_examples(grid, folder)
+    """Run what is not finished yet, with a row for every run that ends, then draw figures and page."""
+
+    def record() -> None:
+        write_rows(collect(experiment, scale, grid, folder), folder)
+        if experiment == "examples":
+            write_examples(grid, folder)
+
+    standing = run_grid(grid, folder, engine, watch, record=record)
+    record()
     write_page(folder)
     return standing
 
 
 def write_examples(grid: Sequence[Planned], folder: Path) -> None:
     """examples.json: for each setting some test samples, and what each strategy's model says."""
-    settings: dict[tuple[int, int], dict[str, Any]] = {}
+    path = folder / "examples.json"
+    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    settings: dict[tuple[int, int], dict[str, Any]] = {(said["length"], said["nesting"]): said for said in before}
     for planned in grid:
         config = planned.config
         if not is_finished(folder / "runs" / planned.name):
@@ -58,4 +64,4 @@ def write_examples(grid: Sequence[Planned], folder: Path) -> None:
         for example, found in zip(setting["examples"], said, strict=True):
             example["predictions"][config.strategy] = found.free_running
     text = json.dumps(list(settings.values()), indent=1)
-    write_atomically(folder / "examples.json", (text + "\n").encode())
+    write_atomically(path, (text + "\n").encode())

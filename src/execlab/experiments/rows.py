@@ -32,6 +32,7 @@ COLUMNS: dict[str, str] = {
     "modification": "what is done to the input of memorization; empty for other tasks",
     "budget": "full, or short: a fixed, smaller number of epochs",
     "scrambled": "whether the characters are permuted",
+    "order": "the climb of naive and combined: length_first or nesting_first",
     "seed": "of the model and of the training samples",
     "steps": "steps of learning",
     "samples": "training samples",
@@ -78,6 +79,7 @@ def row(experiment: str, scale: str, planned: Planned, folder: Path) -> dict[str
         "modification": modification(config),
         "budget": "short" if "-short-" in planned.name else "full",
         "scrambled": config.scramble is not None,
+        "order": config.order,
         "seed": config.seed,
         "steps": counters["step"],
         "samples": counters["samples"],
@@ -100,12 +102,18 @@ def row(experiment: str, scale: str, planned: Planned, folder: Path) -> dict[str
 
 
 def collect(experiment: str, scale: str, grid: Sequence[Planned], folder: Path) -> list[dict[str, Any]]:
-    """The rows of the runs that are finished, in the order of the grid."""
-    return [
-        row(experiment, scale, planned, folder / "runs" / planned.name)
-        for planned in grid
-        if is_finished(folder / "runs" / planned.name)
-    ]
+    """The rows of the runs that are finished, in the order of the grid; a row outlives the folder of its run."""
+    found = recorded(folder)
+    for planned in grid:
+        if is_finished(run := folder / "runs" / planned.name):
+            found[planned.name] = row(experiment, scale, planned, run)
+    order = {planned.name: place for place, planned in enumerate(grid)}
+    return sorted(found.values(), key=lambda line: order.get(line["run"], len(order)))  # others: of more seeds, say
+
+
+def recorded(folder: Path) -> dict[str, dict[str, Any]]:
+    """The rows that stand in a folder by name of their run; none if it has no results."""
+    return {line["run"]: line for line in read_rows(folder)} if (folder / "results.jsonl").exists() else {}
 
 
 def write_rows(rows: Sequence[dict[str, Any]], folder: Path) -> None:

@@ -14,11 +14,15 @@ import threading
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from execlab.errors import ExeclabError
 from execlab.training import checkpoints, loop, runs
 from execlab.training.config import Config
 from execlab.training.view import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 RESOLVED = ("device", "precision", "kernel", "threads")  # what `auto` is decided for
 PATIENCE = 600.0  # seconds for the process before: it may still be saving, or be cut off from us and at work
@@ -51,6 +55,17 @@ def check_same(folder: Path, config: Config) -> None:
     # What `auto` meant where it was begun stays.
     if replace(config, **{name: getattr(begun, name) for name in RESOLVED}) != begun:
         raise ExeclabError(f"{folder} holds another run than the grid says; choose another folder for the grid")
+
+
+def read_recorded(folder: Path, grid: Mapping[str, Config], rows: Collection[str]) -> dict[str, Config]:
+    """The runs that have a row in a folder already; none may be another one than the grid means."""
+    if not rows:
+        return {}
+    before = read_grid(folder)
+    for name in rows:
+        if name not in before or grid.get(name, before[name]) != before[name]:
+            raise ExeclabError(f"{folder} has a row of another {name} than the grid says; choose another folder")
+    return {name: before[name] for name in rows}
 
 
 def write_grid(folder: Path, grid: dict[str, Config]) -> None:
