@@ -116,14 +116,41 @@ def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-def report(folder: Path) -> None:
-    """Draw figures and page anew from the results in a folder."""
+@click.option("--fill", "files", type=click.Path(path_type=Path), multiple=True, help="Fill in a document's blocks.")
+@click.option("--check", is_flag=True, help="Write nothing; fail if a document says something else.")
+def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
+    """Draw figures and page anew from the results in a folder, or in the folders below it.
+
+    A document asks for tables, figures and verdicts with comments such as <!-- execlab: claims addition -->, each
+    followed by <!-- end -->; --fill writes what the results say between them.
+    """
     needs_torch("matplotlib")
+    from execlab.experiments.blocks import fill
     from execlab.experiments.page import write_page
+    from execlab.training.checkpoints import write_atomically
 
     if not folder.is_dir():
         raise ExeclabError(f"{folder} is no folder")
-    click.echo(f"wrote {write_page(folder)}")
+    if check and not files:
+        raise ExeclabError("--check is for --fill FILE")
+    if not check:
+        below = sorted(path.parent for path in folder.glob("*/results.jsonl"))
+        for one in [folder] if (folder / "results.jsonl").exists() or not below else below:
+            click.echo(f"wrote {write_page(one)}")
+    stale = False
+    for path in files:
+        if not path.is_file():
+            raise ExeclabError(f"{path} is no file")
+        if (text := fill(path, folder)) == path.read_text(encoding="utf-8"):
+            click.echo(f"{path} says what the results say")
+        elif check:
+            click.echo(f"{path} says something else than the results", err=True)
+            stale = True
+        else:
+            write_atomically(path, text.encode())
+            click.echo(f"wrote {path}")
+    if stale:
+        sys.exit(1)
 
 
 COMMANDS = (reproduce, report)

@@ -9,14 +9,14 @@ nothing is tested.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from execlab.experiments.summary import LEVEL, Mean, cell, difference, grouped, mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from execlab.experiments.summary import Row
 
@@ -34,26 +34,25 @@ class Claim:
     text: str
     verdict: Verdict
     evidence: str
+    experiment: str = ""
 
 
 @dataclass(frozen=True)
 class Comparison:
     """`better` above `worse`: everywhere, somewhere, or on average over the cells."""
 
-    experiment: str
     text: str
     better: str
     worse: str
     where: Literal["everywhere", "somewhere", "on average"] = "everywhere"
 
-    def judge(self, rows: Sequence[Row]) -> Claim:
+    def __call__(self, rows: Sequence[Row]) -> Claim:
         """By the rule."""
-        mine = [line for line in rows if line["experiment"] == self.experiment]
         if self.where == "on average":
-            return self._on_average(mine)
-        wanted = {cell(line) for line in mine}
+            return self._on_average(rows)
+        wanted = {cell(line) for line in rows}
         level = LEVEL if self.where == "everywhere" else 1 - (1 - LEVEL) / len(wanted)
-        gaps = difference(mine, self.better, self.worse, ACCURACY, level)
+        gaps = difference(rows, self.better, self.worse, ACCURACY, level)
         return _judge_cells(self.text, f"{self.better} minus {self.worse}", gaps, len(wanted), level, self.where)
 
     def _on_average(self, rows: Sequence[Row]) -> Claim:
@@ -90,43 +89,6 @@ def _judge_cells(
     if where == "everywhere":
         verdict = "not seen" if len(shown) < len(cells) else "not tested" if lacking else "seen"
     return Claim(text, verdict, f"{evidence}.")
-
-
-COMPARISONS = [
-    Comparison("programs", "combined is above baseline in every program cell", "combined", "baseline"),
-    Comparison("programs", "combined is above naive in every program cell", "combined", "naive"),
-    Comparison("programs", "combined is above mix in every program cell", "combined", "mix"),
-    Comparison("programs", "combined is generally above mix on programs", "combined", "mix", "on average"),
-    Comparison("programs", "naive is sometimes below baseline", "baseline", "naive", "somewhere"),
-    Comparison("addition", "combined is above baseline on addition", "combined", "baseline"),
-    Comparison("addition", "combined is above naive on addition", "combined", "naive"),
-    Comparison("memorization", "mix is above baseline on memorization", "mix", "baseline"),
-    Comparison("memorization", "mix is above naive on memorization", "mix", "naive"),
-    Comparison("memorization", "combined is above baseline on memorization", "combined", "baseline"),
-    Comparison("memorization", "combined is above naive on memorization", "combined", "naive"),
-]
-
-
-def judge(rows: Sequence[Row]) -> list[Claim]:
-    """Every claim that belongs to the experiments in the rows."""
-    by = grouped(rows, lambda line: line["experiment"])
-    found = [comparison.judge(rows) for comparison in COMPARISONS if comparison.experiment in by]
-    if "programs" in by:
-        found.append(_free_running(by["programs"]))
-    if "memorization" in by:
-        found.append(_best_modification(by["memorization"]))
-    if "statistics" in by:
-        plain = [line for line in by["statistics"] if not line["scrambled"]]
-        text = "scrambling the characters changes nothing"
-        one = _no_difference(text, by["statistics"], "scrambled", {"scrambled": True, "plain": False})
-        found += [one, _bias(plain)]
-    if "orders" in by:
-        text = "climbing by nesting first instead of length first makes no noticeable difference"
-        names = {"nesting first": "nesting_first", "length first": "length_first"}
-        found.append(_no_difference(text, by["orders"], "order", names))
-    if "headline" in by:
-        found.append(_headline(by["headline"]))
-    return found
 
 
 def _headline(rows: Sequence[Row]) -> Claim:
@@ -171,26 +133,36 @@ def _best_modification(rows: Sequence[Row]) -> Claim:
     return Claim(text, "seen" if all(gap.low > 0 for gap in gaps.values()) else "not seen", f"in points: {evidence}.")
 
 
-def _no_difference(text: str, rows: Sequence[Row], column: str, names: Mapping[str, Any]) -> Claim:
-    """Whether runs that differ in one column alone are alike; `names` says how its two values are called."""
-    one, other = names.values()
-    by = grouped(rows, lambda line: line[column])
-    values = {value: {line["seed"]: line[ACCURACY] for line in lines} for value, lines in by.items()}
-    seeds = sorted(values.get(one, {}).keys() & values.get(other, {}).keys())
-    if len(seeds) < 2:
-        return Claim(text, "not tested", "fewer than two seeds")
-    gap = mean([values[one][seed] - values[other][seed] for seed in seeds])
-    evidence = f"{' minus '.join(names)}: {_points(gap)} points; no difference means: within {100 * NARROW:.0f} points."
-    if not gap.low <= 0 <= gap.high:
-        return Claim(text, "not seen", evidence)
-    return Claim(text, "seen" if max(-gap.low, gap.high) <= NARROW else "not tested", evidence)
+@dataclass(frozen=True)
+class NoDifference:
+    """Runs that differ in one column alone are alike; `names` says how its two values are called."""
+
+    text: str
+    column: str
+    names: Mapping[str, Any]
+
+    def __call__(self, rows: Sequence[Row]) -> Claim:
+        """By the rule."""
+        one, other = self.names.values()
+        by = grouped(rows, lambda line: line[self.column])
+        values = {value: {line["seed"]: line[ACCURACY] for line in lines} for value, lines in by.items()}
+        seeds = sorted(values.get(one, {}).keys() & values.get(other, {}).keys())
+        if len(seeds) < 2:
+            return Claim(self.text, "not tested", "fewer than two seeds")
+        gap = mean([values[one][seed] - values[other][seed] for seed in seeds])
+        none = f"no difference means: within {100 * NARROW:.0f} points"
+        evidence = f"{' minus '.join(self.names)}: {_points(gap)} points; {none}."
+        if not gap.low <= 0 <= gap.high:
+            return Claim(self.text, "not seen", evidence)
+        return Claim(self.text, "seen" if max(-gap.low, gap.high) <= NARROW else "not tested", evidence)
 
 
 def _bias(rows: Sequence[Row]) -> Claim:
     text = "the outputs' bias is far below the model's accuracy"
-    if len(rows) < 2:
+    plain = [line for line in rows if not line["scrambled"]]
+    if len(plain) < 2:
         return Claim(text, "not tested", "fewer than two seeds")
-    gap = mean([line[ACCURACY] - line["most_frequent_character"] for line in rows])
+    gap = mean([line[ACCURACY] - line["most_frequent_character"] for line in plain])
     evidence = f"accuracy minus guessing: {_points(gap)} points; far means: more than {100 * FAR:.0f} points."
     return Claim(text, "seen" if gap.low > FAR else "not seen", evidence)
 
@@ -212,3 +184,44 @@ def _name(where: tuple[int, int, str, str]) -> str:
         budget if budget != "full" else "",
     ]
     return " ".join(part for part in told if part)
+
+
+RULES: dict[str, list[Callable[[Sequence[Row]], Claim]]] = {
+    "programs": [
+        Comparison("combined is above baseline in every program cell", "combined", "baseline"),
+        Comparison("combined is above naive in every program cell", "combined", "naive"),
+        Comparison("combined is above mix in every program cell", "combined", "mix"),
+        Comparison("combined is generally above mix on programs", "combined", "mix", "on average"),
+        Comparison("naive is sometimes below baseline", "baseline", "naive", "somewhere"),
+        _free_running,
+    ],
+    "addition": [
+        Comparison("combined is above baseline on addition", "combined", "baseline"),
+        Comparison("combined is above naive on addition", "combined", "naive"),
+    ],
+    "headline": [_headline],
+    "memorization": [
+        Comparison("mix is above baseline on memorization", "mix", "baseline"),
+        Comparison("mix is above naive on memorization", "mix", "naive"),
+        Comparison("combined is above baseline on memorization", "combined", "baseline"),
+        Comparison("combined is above naive on memorization", "combined", "naive"),
+        _best_modification,
+    ],
+    "statistics": [
+        NoDifference("scrambling the characters changes nothing", "scrambled", {"scrambled": True, "plain": False}),
+        _bias,
+    ],
+    "orders": [
+        NoDifference(
+            "climbing by nesting first instead of length first makes no noticeable difference",
+            "order",
+            {"nesting first": "nesting_first", "length first": "length_first"},
+        )
+    ],
+}
+
+
+def judge(rows: Sequence[Row]) -> list[Claim]:
+    """Every claim that belongs to the experiments in the rows."""
+    by = grouped(rows, lambda line: line["experiment"])
+    return [replace(rule(by[name]), experiment=name) for name, rules in RULES.items() if name in by for rule in rules]

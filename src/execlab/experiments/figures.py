@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -45,52 +47,65 @@ def caption(rows: Sequence[Row]) -> str:
 
 
 def _by_length(axes: Axes, rows: Sequence[Row], title: str) -> None:
-    for strategy, lines in grouped(rows, lambda line: line["strategy"]).items():
-        colour, marker, dash = MARKS[strategy]
+    """Means with intervals, side by side so that none hides another, and every seed as a faint point."""
+    lengths = sorted({line["length"] for line in rows})
+    aside = 0.04 * min((b - a for a, b in pairwise(lengths)), default=1)
+    for place, (strategy, (colour, marker, dash)) in enumerate(MARKS.items()):
+        lines = [line for line in rows if line["strategy"] == strategy]
         points = sorted(grouped(lines, lambda line: line["length"]).items())
         means = [mean([100 * line[ACCURACY] for line in found]) for _, found in points]
-        axes.errorbar(
-            [length for length, _ in points],
-            [found.value for found in means],
-            yerr=[found.half for found in means],
+        moved = (place - (len(MARKS) - 1) / 2) * aside
+        if points:
+            axes.errorbar(
+                [length + moved for length, _ in points],
+                [found.value for found in means],
+                yerr=[
+                    [found.value - max(found.low, 0.0) for found in means],
+                    [min(found.high, 100.0) - found.value for found in means],
+                ],
+                color=colour,
+                marker=marker,
+                linestyle=dash,
+                capsize=3,
+                label=strategy,
+            )
+        axes.plot(
+            [line["length"] + moved for line in lines],
+            [100 * line[ACCURACY] for line in lines],
             color=colour,
-            marker=marker,
-            linestyle=dash,
-            capsize=3,
-            label=strategy,
+            marker=".",
+            linestyle="",
+            alpha=0.35,
         )
     axes.set(title=title, xlabel="length", ylim=(0, 103))
-    axes.set_xticks(sorted({line["length"] for line in rows}))
+    axes.set_xticks(lengths)
     axes.grid(alpha=0.3)
 
 
-def addition(rows: Sequence[Row]) -> dict[str, Figure]:
+def addition(rows: Sequence[Row]) -> Figure:
     """Accuracy by length for the four strategies."""
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
     _by_length(axes, rows, "Addition")
     axes.set_ylabel("teacher-forced accuracy, %")
     axes.legend(frameon=False)
-    return {"addition": figure}
+    return figure
 
 
-def memorization(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Accuracy by length, a panel per modification; a figure per budget."""
-    figures = {}
-    for budget, lines in grouped(rows, lambda line: line["budget"]).items():
-        figure = Figure(figsize=(9, 7), layout="constrained")
-        panels = figure.subplots(2, 2, sharex=True, sharey=True).flat
-        by = grouped(lines, lambda line: line["modification"])
-        for axes, name in zip(panels, MODIFICATIONS, strict=True):
-            _by_length(axes, by.get(name, []), name)
-        panels[0].set_ylabel("teacher-forced accuracy, %")
-        panels[2].set_ylabel("teacher-forced accuracy, %")
-        handles, labels = next(
-            (a.get_legend_handles_labels() for a in panels if a.get_legend_handles_labels()[0]), ([], [])
-        )
-        figure.legend(handles, labels, frameon=False, ncols=4, loc="outside lower center")
-        figures["memorization" if budget == "full" else "memorization_short"] = figure
-    return figures
+def memorization(rows: Sequence[Row]) -> Figure:
+    """Accuracy by length, a panel per modification."""
+    figure = Figure(figsize=(9, 7), layout="constrained")
+    panels = figure.subplots(2, 2, sharex=True, sharey=True).flat
+    by = grouped(rows, lambda line: line["modification"])
+    for axes, name in zip(panels, MODIFICATIONS, strict=True):
+        _by_length(axes, by.get(name, []), name)
+    panels[0].set_ylabel("teacher-forced accuracy, %")
+    panels[2].set_ylabel("teacher-forced accuracy, %")
+    handles, labels = next(
+        (a.get_legend_handles_labels() for a in panels if a.get_legend_handles_labels()[0]), ([], [])
+    )
+    figure.legend(handles, labels, frameon=False, ncols=4, loc="outside upper center")
+    return figure
 
 
 def _heat(axes: Axes, values: dict[tuple[int, int], tuple[float, float]], title: str, **colours: Any) -> Any:
@@ -118,10 +133,10 @@ def _heat(axes: Axes, values: dict[tuple[int, int], tuple[float, float]], title:
     return image
 
 
-def programs(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Absolute accuracy of baseline and combined; naive, mix and combined relative to baseline."""
-    absolute = Figure(figsize=(8, 3.6), layout="constrained")
-    panels = absolute.subplots(1, 2)
+def absolute(rows: Sequence[Row]) -> Figure:
+    """Accuracy of baseline and combined on programs."""
+    figure = Figure(figsize=(8, 3.6), layout="constrained")
+    panels, image = figure.subplots(1, 2), None
     for axes, strategy in zip(panels, ("baseline", "combined"), strict=True):
         by = grouped(
             (line for line in rows if line["strategy"] == strategy), lambda line: (line["length"], line["nesting"])
@@ -130,19 +145,26 @@ def programs(rows: Sequence[Row]) -> dict[str, Figure]:
         values = {where: (found.value, found.half) for where, found in means.items()}
         if values:
             image = _heat(axes, values, strategy, cmap="cividis", vmin=0, vmax=100)
-    absolute.colorbar(image, ax=panels, label="teacher-forced accuracy, %")
-    relative = Figure(figsize=(11, 3.6), layout="constrained")
-    panels = relative.subplots(1, 3)
+    if image:
+        figure.colorbar(image, ax=panels, label="teacher-forced accuracy, %")
+    return figure
+
+
+def relative(rows: Sequence[Row]) -> Figure:
+    """Naive, mix and combined relative to baseline on programs."""
+    figure = Figure(figsize=(11, 3.6), layout="constrained")
+    panels, image = figure.subplots(1, 3), None
     for axes, strategy in zip(panels, ("naive", "mix", "combined"), strict=True):
         gaps = difference(rows, strategy, "baseline", ACCURACY)
         values = {where[:2]: (100 * gap.value, 100 * gap.half) for where, gap in gaps.items()}
         if values:
             image = _heat(axes, values, f"{strategy} minus baseline", cmap="PuOr", vmin=-50, vmax=50)
-    relative.colorbar(image, ax=panels, label="points")
-    return {"programs_absolute": absolute, "programs_relative": relative}
+    if image:  # otherwise no strategy has a partner yet
+        figure.colorbar(image, ax=panels, label="points")
+    return figure
 
 
-def statistics(rows: Sequence[Row]) -> dict[str, Figure]:
+def statistics(rows: Sequence[Row]) -> Figure:
     """What guessing gets right beside what the model gets right, plain and scrambled."""
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
@@ -165,27 +187,51 @@ def statistics(rows: Sequence[Row]) -> dict[str, Figure]:
         capsize=4,
     )
     axes.set(ylabel="characters right, %", ylim=(0, 103))
-    return {"statistics": figure}
+    return figure
 
 
-FIGURES: dict[str, Callable[[Sequence[Row]], dict[str, Figure]]] = {
-    "programs": programs,
-    "addition": addition,
-    "memorization": memorization,
-    "statistics": statistics,
+class Wanted(NamedTuple):
+    """A figure: how it is made, and of which rows of its experiment."""
+
+    make: Callable[[Sequence[Row]], Figure]
+    has: Callable[[Row], bool] = lambda _: True
+
+
+FIGURES: dict[str, dict[str, Wanted]] = {
+    "programs": {
+        "programs_absolute": Wanted(absolute, lambda line: line["strategy"] in ("baseline", "combined")),
+        "programs_relative": Wanted(relative),
+    },
+    "addition": {"addition": Wanted(addition)},
+    "memorization": {
+        "memorization": Wanted(memorization, lambda line: line["budget"] == "full"),
+        "memorization_short": Wanted(memorization, lambda line: line["budget"] == "short"),
+    },
+    "statistics": {"statistics": Wanted(statistics)},
 }
 
 
+def captions(rows: Sequence[Row]) -> dict[str, str]:
+    """The figures that the rows are good for, by name, with what must be said below each."""
+    found = {}
+    for experiment, lines in grouped(rows, lambda line: line["experiment"]).items():
+        for name, wanted in FIGURES.get(experiment, {}).items():
+            if mine := [line for line in lines if wanted.has(line)]:
+                found[name] = caption(mine)
+    return found
+
+
 def draw(rows: Sequence[Row], folder: Path) -> dict[str, str]:
-    """Every figure of the experiments in the rows, as PNG and SVG; gives name and caption of each."""
+    """Those figures as PNG and SVG, each with its caption in it."""
     folder.mkdir(parents=True, exist_ok=True)
-    captions = {}
+    said = captions(rows)
     with mpl.rc_context({**STYLE, "svg.hashsalt": "execlab", "svg.fonttype": "none"}):
-        for experiment, lines in grouped(rows, lambda line: line["experiment"]).items():
-            if experiment not in FIGURES:
-                continue
-            for name, figure in FIGURES[experiment](lines).items():
+        for experiment, wanted in FIGURES.items():
+            for name in wanted.keys() & said.keys():
+                mine = [line for line in rows if line["experiment"] == experiment and wanted[name].has(line)]
+                figure = wanted[name].make(mine)
+                width = int(figure.get_figwidth() * 18)
+                figure.supxlabel("\n".join(wrap(said[name], width)), fontsize=7, color="0.3")
                 for ending in ("png", "svg"):
                     figure.savefig(folder / f"{name}.{ending}", metadata={"Date": None} if ending == "svg" else None)
-                captions[name] = caption(lines)
-    return captions
+    return said

@@ -1,0 +1,276 @@
+"""Documents whose numbers come from recorded results alone.
+
+A document says in a comment what is to stand there, and `execlab report results --fill FILE` writes it:
+
+    <!-- execlab: claims programs -->
+    <!-- end -->
+
+Everything between the two comments is replaced. `BLOCKS` lists what can be asked for; a word that is no folder of
+results, or a reading that was written for another verdict, is an error and no empty table.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from execlab.errors import ExeclabError, unknown
+from execlab.experiments.claims import judge
+from execlab.experiments.figures import captions
+from execlab.experiments.grids import modification
+from execlab.experiments.rows import ACCURACIES, read_rows
+from execlab.experiments.summary import Mean, cell, grouped, mean
+from execlab.training.config import Config
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from execlab.experiments.claims import Claim
+    from execlab.experiments.summary import Row
+
+MARK = re.compile(r"(<!-- execlab: (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+Rows = list[dict[str, Any]]
+
+
+class Run(NamedTuple):
+    """A run in a table."""
+
+    what: str
+    seed: int
+    samples: int
+    seconds: float
+    scores: dict[str, Mean]  # intervals over test samples
+
+
+def _what(task: str, length: int, nesting: int, modification: str, strategy: str) -> str:
+    goal = f"length {length}, nesting {nesting}" if task == "program" else f"{length} digits"
+    name = "programs" if task == "program" else task
+    return ", ".join(part for part in (f"{name} of {goal}", modification.replace("plain", ""), strategy) if part)
+
+
+def _run_of_row(line: Row) -> Run:
+    what = _what(*(line[name] for name in ("task", "length", "nesting", "modification", "strategy")))
+    scores = {name: Mean(line[name], line[f"{name}_low"], line[f"{name}_high"], line["n"]) for name in ACCURACIES}
+    return Run(what, line["seed"], line["samples"], line["seconds"], scores)
+
+
+def _run_of_report(report: dict[str, Any]) -> Run:
+    config, counters, test = Config(**report["config"]), report["counters"], report["test"]
+    what = _what(config.task, config.length, config.nesting, modification(config), config.strategy)
+    scores = {name: Mean(**test[name]) for name in ACCURACIES}
+    return Run(what, config.seed, counters["samples"], counters["seconds"], scores)
+
+
+class Results:
+    """A folder of results, seen from a document."""
+
+    def __init__(self, folder: Path, document: Path) -> None:
+        self.folder, self.document = folder, document
+
+    def rows(self, names: Sequence[str]) -> Rows:
+        """The rows of some experiments."""
+        return [line for name in names for line in read_rows(self.folder / name)]
+
+    def json(self, name: str) -> Any:
+        """A file of its own shape."""
+        path = self.folder / name
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ExeclabError(f"{path} is wanted by {self.document}, but does not exist") from None
+        except ValueError:
+            raise ExeclabError(f"{path} is damaged: it is not JSON") from None
+
+    def runs(self, patterns: Sequence[str]) -> list[Run]:
+        """Single runs: all of an experiment, or by the names of their reports."""
+        return [run for pattern in patterns for run in self._runs(pattern)]
+
+    def _runs(self, pattern: str) -> list[Run]:
+        if (self.folder / pattern / "results.jsonl").exists():
+            return [_run_of_row(line) for line in read_rows(self.folder / pattern)]
+        found = sorted(self.folder.glob(f"{pattern}.json"))
+        if not found:
+            raise ExeclabError(f"{self.folder}/{pattern}.json is wanted by {self.document}, but does not exist")
+        return [_run_of_report(self.json(str(path.relative_to(self.folder)))) for path in found]
+
+
+def fill(document: Path, folder: Path) -> str:
+    """The document's text with every block as the results say it."""
+    results = Results(folder, document)
+
+    def block(match: re.Match[str]) -> str:
+        kind, *words = match[2].split()
+        if kind not in BLOCKS:
+            raise unknown("block", kind, BLOCKS)
+        return match[1] + "\n".join(BLOCKS[kind](results, *words)) + "\n" + match[4]
+
+    return MARK.sub(block, document.read_text(encoding="utf-8"))
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *(f"| {' | '.join(row)} |" for row in rows)]
+
+
+def _percent(found: Mean, digits: int = 1) -> str:
+    low, high = max(found.low, 0.0), min(found.high, 1.0)
+    told = f"{100 * found.value:.{digits}f} %"
+    return f"{told} ({100 * low:.{digits}f} to {100 * high:.{digits}f})" if found.n > 1 else told
+
+
+def _budget(rows: Sequence[Row]) -> str:
+    ends = [min(line["characters"] for line in rows), max(line["characters"] for line in rows)]
+    return " to ".join(dict.fromkeys(f"{end / 1e6:.1f}" for end in ends)) + " M"
+
+
+def _reading(results: Results, claim: Claim) -> str:
+    """What a person makes of a verdict: written for that verdict and no other."""
+    said = results.json("readings.json").get(claim.text, {})
+    if claim.verdict == "not tested":
+        return str(said.get(claim.verdict, ""))
+    if claim.verdict not in said:
+        raise ExeclabError(f"readings.json has no sentence for {claim.text!r} being {claim.verdict}")
+    return str(said[claim.verdict])
+
+
+def claims(results: Results, *names: str) -> list[str]:
+    """Each claim of the paper: verdict, evidence, budget, reading."""
+    rows = results.rows(names)
+    by = grouped(rows, lambda line: line["experiment"])
+    lines = [
+        (
+            claim.text,
+            f"**{claim.verdict}**",
+            f"{claim.evidence[0].upper()}{claim.evidence[1:]} {_budget(by[claim.experiment])} characters per run.",
+            _reading(results, claim),
+        )
+        for claim in judge(rows)
+    ]
+    return _table(["The paper", "Here", "Evidence (95 % intervals over n seeds)", "Reading"], lines)
+
+
+def verdicts(results: Results, *names: str) -> list[str]:
+    """The claims in a few lines: which are seen, which are not."""
+    by = grouped(judge(results.rows(names)), lambda claim: claim.verdict)
+    return [
+        f"- **{verdict}** ({len(by[verdict])}): " + "; ".join(claim.text for claim in by[verdict]) + "."
+        for verdict in ("seen", "not seen", "not tested")
+        if verdict in by
+    ]
+
+
+def cells(results: Results, name: str, column: str = "teacher_forced_accuracy") -> list[str]:
+    """Means over seeds, a line per cell and a column per strategy."""
+    if column not in ACCURACIES:
+        raise unknown("accuracy", column, ACCURACIES)
+    rows = read_rows(results.folder / name)
+    strategies = list(dict.fromkeys(line["strategy"] for line in rows))
+    lines = []
+    for (length, nesting, changed, budget), found in grouped(rows, cell).items():
+        by = grouped(found, lambda line: line["strategy"])
+        told = [_percent(mean([line[column] for line in by[one]])) if one in by else "" for one in strategies]
+        what = ", ".join(part for part in (changed, budget if budget != "full" else "") if part)
+        seeds = len({line["seed"] for line in found})
+        lines.append([str(length), str(nesting), *([what] if rows[0]["modification"] else []), *told])
+        lines[-1] += [str(seeds), _budget(found)]
+    heads = ["Length", "Nesting", *(["Input"] if rows[0]["modification"] else []), *strategies, "Seeds", "Characters"]
+    return _table(heads, lines)
+
+
+def figure(results: Results, name: str, picture: str) -> list[str]:
+    """A picture with n, seeds and budget below it."""
+    said = captions(read_rows(results.folder / name))
+    if picture not in said:
+        raise unknown("figure", picture, said)
+    path = os.path.relpath(results.folder / name / "figures" / f"{picture}.png", results.document.parent)
+    return [f"![{picture.replace('_', ' ')}]({path})", "", f"*{said[picture]}*"]
+
+
+def runs(results: Results, *patterns: str) -> list[str]:
+    """Single runs, a line each, with intervals over test samples."""
+    lines = [
+        [run.what, str(run.seed), f"{run.samples:,}", f"{run.seconds:,.0f} s"]
+        + [_percent(run.scores[name], 2) for name in ACCURACIES]
+        for run in results.runs(patterns)
+    ]
+    heads = ["Task", "Seed", "Samples", "Training", "Teacher-forced", "Free-running", "Exact match"]
+    return _table(heads, lines)
+
+
+def seeds(results: Results, *patterns: str) -> list[str]:
+    """The same as means over seeds, a line per task."""
+    lines = []
+    for (what, samples), found in grouped(results.runs(patterns), lambda run: (run.what, run.samples)).items():
+        minutes = sorted(round(run.seconds / 60) for run in found)
+        scores = {name: mean([run.scores[name].value for run in found]) for name in ACCURACIES}
+        told = [_percent(scores[name], 2) for name in ("exact_match", "teacher_forced_accuracy")]
+        spent = " to ".join(dict.fromkeys(str(end) for end in (minutes[0], minutes[-1])))
+        lines.append([what, *told, str(len(found)), f"{samples:,}", spent])
+    return _table(["Task", "Exact match", "Teacher-forced", "Seeds", "Samples", "Minutes of one core"], lines)
+
+
+def machines(results: Results, *names: str) -> list[str]:
+    """Where and how long."""
+    lines = []
+    for name in names:
+        rows = read_rows(results.folder / name)
+        said = [json.loads(line["versions"]) for line in rows]
+        told = [
+            f"{one['processor']}, Python {one['python']}, torch {one['torch']}" if one else "not recorded"
+            for one in said
+        ]
+        count = {one: told.count(one) for one in dict.fromkeys(told)}
+        lines.append(
+            [
+                name,
+                str(len(rows)),
+                f"{sum(line['characters'] for line in rows) / 1e6:,.0f} M",
+                f"{sum(line['seconds'] for line in rows) / 3600:.1f} h",
+                "; ".join(f"{one} ({n})" if len(count) > 1 else one for one, n in count.items()),
+            ]
+        )
+    return _table(["Experiment", "Runs", "Characters", "Core hours", "Machine"], lines)
+
+
+def calibration(results: Results) -> list[str]:
+    """What `combined` needed, cell by cell."""
+    lines = [
+        [
+            line["task"],
+            str(line["length"]),
+            str(line["nesting"]),
+            f"{line['characters'] / 1e6:.2f} M" if line["characters"] else f"not within {line['read'] / 1e6:.1f} M",
+            f"{line['best']:.1%}".replace("%", " %"),
+        ]
+        for line in results.json("calibration.json")
+    ]
+    return _table(["Task", "Length", "Nesting", "Characters to 90 %", "Best on validation"], lines)
+
+
+def examples(results: Results, name: str, count: str = "2") -> list[str]:
+    """Test samples with what each strategy's model prints."""
+    lines = []
+    for setting in results.json(f"{name}/examples.json"):
+        lines += [f"Length {setting['length']}, nesting {setting['nesting']}:", ""]
+        for example in setting["examples"][: int(count)]:
+            said = [
+                f"{strategy} {text}{'' if text == example['target'] else ' (wrong)'}"
+                for strategy, text in example["predictions"].items()
+            ]
+            lines += ["```", example["input"], "```", f"Target {example['target']}; " + "; ".join(said) + ".", ""]
+    return lines[:-1]
+
+
+BLOCKS: dict[str, Callable[..., list[str]]] = {
+    "claims": claims,
+    "verdicts": verdicts,
+    "cells": cells,
+    "figure": figure,
+    "runs": runs,
+    "seeds": seeds,
+    "machines": machines,
+    "calibration": calibration,
+    "examples": examples,
+}

@@ -1,0 +1,118 @@
+"""Documents that are filled in from rows, and what they say when they are not."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from execlab.errors import ExeclabError
+from execlab.experiments.blocks import MARK, fill
+from execlab.experiments.rows import ACCURACIES, COLUMNS, write_rows
+
+ROOT = Path(__file__).parent.parent.parent
+DOCUMENTS = ("README.md", "docs/results.md")
+READING = "combined is above baseline on addition"
+
+
+def row(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, Any]:
+    found: dict[str, Any] = dict.fromkeys(COLUMNS, "")
+    found |= {"experiment": "addition", "scale": "laptop", "strategy": strategy}
+    found |= {"length": 2, "nesting": 1, "budget": "full", "seed": seed, "characters": 1_500_000, "n": 2_000}
+    found |= {"seconds": 60.0, "versions": "{}", "scrambled": False, "run": f"{strategy}-{seed}"}
+    return found | dict.fromkeys(ACCURACIES, accuracy) | more
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    folder = tmp_path / "results"
+    (folder / "addition").mkdir(parents=True)
+    rows = [row(s, seed, a + 0.01 * seed) for s, a in (("baseline", 0.5), ("combined", 0.9)) for seed in range(3)]
+    write_rows(rows, folder / "addition")
+    (folder / "readings.json").write_text(json.dumps({READING: {"seen": "As in the paper."}}))
+    return folder
+
+
+def filled(results: Path, asked: str) -> str:
+    document = results.parent / "document.md"
+    document.write_text(f"before\n<!-- execlab: {asked} -->\nstale\n<!-- end -->\nafter\n")
+    text = fill(document, results)
+    assert text.startswith(f"before\n<!-- execlab: {asked} -->\n")
+    assert text.endswith("<!-- end -->\nafter\n")
+    assert "stale" not in text
+    document.write_text(text)
+    assert fill(document, results) == text  # once is enough
+    return text
+
+
+def test_claims_say_number_interval_n_budget_and_reading(results: Path) -> None:
+    said = filled(results, "claims addition")
+    line = next(line for line in said.splitlines() if line.startswith(f"| {READING} |"))
+    assert "**seen**" in line
+    assert "length 2 +40.0 (+40.0 to +40.0, n=3)" in line
+    assert "1.5 M characters per run" in line
+    assert "As in the paper." in line
+
+
+def test_a_reading_of_another_verdict_is_not_used(results: Path) -> None:
+    rows = [row(s, seed, 0.5) for s in ("baseline", "combined") for seed in range(3)]
+    write_rows(rows, results / "addition")
+    with pytest.raises(ExeclabError, match=r"no sentence for .* being not seen"):
+        filled(results, "claims addition")
+
+
+def test_cells_and_verdicts(results: Path) -> None:
+    said = filled(results, "cells addition")
+    assert "| 2 | 1 | 51.0 % (48.5 to 53.5) | 91.0 % (88.5 to 93.5) | 3 | 1.5 M |" in said
+    assert "- **seen** (1): combined is above baseline on addition." in filled(results, "verdicts addition")
+    assert "3 seeds, 95 % intervals over seeds" in filled(results, "figure addition addition")
+    assert "not recorded" in filled(results, "machines addition")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("nonsense", "nonsense"),
+        ("claims programs", "holds no results"),
+        ("figure addition heat", "heat"),
+        ("cells addition luck", "luck"),
+        ("runs laptop/*", "does not exist"),
+        ("calibration", "does not exist"),
+    ],
+)
+def test_what_is_not_there_is_an_error(results: Path, asked: str, said: str) -> None:
+    with pytest.raises(ExeclabError, match=said):
+        filled(results, asked)
+
+
+def test_the_command_checks_and_fills(results: Path) -> None:
+    document = results.parent / "document.md"
+    document.write_text("<!-- execlab: cells addition -->\n<!-- end -->\n")
+    words = [sys.executable, "-m", "execlab", "report", str(results), "--fill", str(document)]
+    checked = subprocess.run([*words, "--check"], capture_output=True, text=True, check=False)
+    assert checked.returncode == 1
+    assert "says something else" in checked.stderr
+    assert not (results / "addition" / "report.html").exists()
+    assert subprocess.run(words, capture_output=True, check=False).returncode == 0
+    assert (results / "addition" / "figures" / "addition.svg").exists()
+    assert "51.0 %" in document.read_text()
+    assert subprocess.run([*words, "--check"], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_our_documents_say_what_the_results_say(name: str) -> None:
+    path = ROOT / name
+    assert fill(path, ROOT / "results") == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_no_measured_share_stands_outside_a_block(name: str) -> None:
+    """A number that no block wrote cannot be checked; what the paper says and what is fixed by design may stand."""
+    text = MARK.sub("", (ROOT / name).read_text(encoding="utf-8"))
+    allowed = {"99 %", "95 %", "90 %"}  # the paper's headline; the level of intervals; the rule for budgets
+    assert set(re.findall(r"\d[\d.,]* ?%", text)) <= allowed
