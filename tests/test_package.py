@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from serving import get, post, serving
 
 import execlab
 
@@ -57,19 +58,12 @@ def test_the_playground_starts_from_the_wheel(wheel: Path, tmp_path: Path) -> No
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(tmp_path / "unpacked")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "unpacked")}
-    command = [sys.executable, "-m", "execlab", "serve", "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment)
-    try:
-        assert process.stdout
-        url = process.stdout.readline().split(" at ")[1].split(" ")[0]
-        assert "<title>execlab playground</title>" in httpx.get(url).text
-        models = httpx.get(f"{url}api/models").json()
+    with serving(cwd=tmp_path, env=environment) as server:
+        assert "<title>execlab playground</title>" in httpx.get(server.url).text
+        models = get(server, "/api/models").json()
         assert {model["task"] for model in models} == {"addition", "memorization", "program"}
-        question = {"model": "addition-4-combined", "input": "print(1234+4321)"}
-        assert httpx.post(f"{url}api/predict", json=question, timeout=60).json()["target"] == "5555"
-    finally:
-        process.terminate()
-        process.communicate()
+        said = post(server, "/api/predict", model="addition-4-combined", input="print(1234+4321)")
+        assert said.json()["target"] == "5555"
 
 
 def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:

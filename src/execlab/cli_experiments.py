@@ -153,4 +153,34 @@ def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
         sys.exit(1)
 
 
-COMMANDS = (reproduce, report)
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--runs", "pattern", default="*", show_default=True, help="Which runs, by name; * stands for anything.")
+@click.option("--workers", type=click.IntRange(min=1), help="Runs at a time.  [default: one per core]")
+def recheck(folder: Path, pattern: str, workers: int | None) -> None:
+    """Do recorded runs once more from scratch and compare them with their rows, to the last digit.
+
+    The same kind of processor and the same versions give the same bits; where those differ, it says so.
+    """
+    needs_torch("matplotlib")
+    from execlab.experiments import cost
+    from execlab.experiments.engine import Watch
+    from execlab.experiments.recheck import recheck as check
+
+    found = check(folder, pattern, workers or cost.workers_here(), Watch())
+    for one in found:
+        changed = "; ".join(f"{name} was {then}, is {now}" for name, (then, now) in one.differences.items())
+        click.echo(f"{one.name}: {changed or 'the same to the last digit'}")
+    elsewhere = {name: ends for one in found for name, ends in one.elsewhere.items()}
+    for name, (then, now) in elsewhere.items():
+        click.echo(f"not as it was when the rows were made: {name} was {then or 'not recorded'}, is {now}")
+    same = sum(not one.differences for one in found)
+    click.echo(f"{same} of {len(found)} runs are the same to the last digit")
+    if same < len(found) and elsewhere:
+        click.echo("differences are to be expected here: processor, kernel or versions are not the same")
+    elif same < len(found):
+        click.echo("error: processor and versions are the same, so the runs should be too", err=True)
+        sys.exit(1)
+
+
+COMMANDS = (reproduce, report, recheck)

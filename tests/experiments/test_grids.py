@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from execlab.cli_experiments import NAMES
 from execlab.cli_experiments import SCALES as NAMED_SCALES
 from execlab.errors import ExeclabError
 from execlab.experiments.cost import characters, flops_per_character
-from execlab.experiments.grids import EXPERIMENTS, MODIFICATIONS, SCALES, make_grid, modification
+from execlab.experiments.grids import (
+    ADDITION,
+    EXPERIMENTS,
+    MEMORIZATION,
+    MODIFICATIONS,
+    PROGRAMS,
+    SCALES,
+    make_grid,
+    modification,
+)
 from execlab.experiments.summary import grouped
 from execlab.training.config import PRESETS, make_config
 
@@ -60,6 +72,17 @@ def test_memorization_has_every_modification_and_both_budgets() -> None:
     assert [found // 4 for found in long if found] == short
     paper = make_grid("memorization", "paper", seeds=1)
     assert {planned.config.epochs for planned in paper} == {0, 20}
+
+
+def test_laptop_budgets_are_those_that_were_measured() -> None:
+    tables = {"addition": ADDITION, "memorization": MEMORIZATION, "program": PROGRAMS}
+    measured = json.loads((Path(__file__).parents[2] / "results" / "calibration.json").read_text())
+    assert measured
+    for line in measured:
+        cells = tables[line["task"]]["laptop"]
+        if line["characters"] and (line["length"], line["nesting"]) in cells:
+            budget = cells[line["length"], line["nesting"]]
+            assert budget == pytest.approx(1.5 * line["characters"], rel=0.01)
 
 
 def test_unknown_names_list_the_known_ones() -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from serving import Server
+from serving import Server, serving
 
 from execlab.training.config import make_config
 from execlab.training.loop import train
@@ -60,15 +58,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         '{"experiment": "addition", "strategy": "naive", "length": 2, "nesting": 1, "teacher_forced_accuracy": NaN}\n'
         f'{DEEP}\n{{"experiment": "\\ud800"}}\nno'
     )
-    words = [sys.executable, "-m", "execlab", "serve", "--runs", str(runs), "--port", "0"]
-    with (folder / "said.txt").open("w") as errors:
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True)
-    assert process.stdout
-    said = process.stdout.readline()
-    assert "http://localhost:" in said, (folder / "said.txt").read_text()
-    url = said.split(" at ", 1)[1].split(" ", 1)[0].rstrip("/")
-    yield Server(url, url.removeprefix("http://"), runs, process)
-    assert process.poll() is None, (folder / "said.txt").read_text()  # nothing that was done to it ended it
-    process.terminate()
-    process.communicate()
+    with (folder / "said.txt").open("w") as errors, serving("--runs", str(runs), runs=runs, stderr=errors) as found:
+        yield found
+        assert found.process.poll() is None, (folder / "said.txt").read_text()  # nothing that was done to it ended it
     assert "Traceback" not in (folder / "said.txt").read_text()

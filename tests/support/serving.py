@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import httpx
 
 if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
+    from collections.abc import Iterator
 
 
 class Server(NamedTuple):
@@ -14,3 +19,27 @@ class Server(NamedTuple):
     host: str
     runs: Path
     process: subprocess.Popen[str]
+
+
+@contextmanager
+def serving(*words: str, runs: Path = Path(), **how: Any) -> Iterator[Server]:
+    """`execlab serve` in a process of its own, on a free port; its first line says where."""
+    command = [sys.executable, "-m", "execlab", "serve", *words, "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **how)
+    try:
+        assert process.stdout
+        said = process.stdout.readline()
+        assert "http://localhost:" in said, said
+        url = said.split(" at ", 1)[1].split(" ", 1)[0].rstrip("/")
+        yield Server(url, url.removeprefix("http://"), runs, process)
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def post(server: Server, path: str, **body: Any) -> httpx.Response:
+    return httpx.post(server.url + path, json=body, timeout=60)
+
+
+def get(server: Server, path: str, **query: Any) -> httpx.Response:
+    return httpx.get(server.url + path, params=query, timeout=60)

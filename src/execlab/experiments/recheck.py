@@ -1,0 +1,63 @@
+"""Recorded runs once more from scratch, compared to the last digit."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from execlab.errors import ExeclabError
+from execlab.experiments.engine import LocalEngine, run_grid
+from execlab.experiments.grids import Planned
+from execlab.experiments.rows import ACCURACIES, collect, recorded
+from execlab.experiments.work import read_grid
+
+if TYPE_CHECKING:
+    from execlab.experiments.engine import Watch
+    from execlab.experiments.summary import Row
+
+COMPARED = (*ACCURACIES, "steps", "samples", "characters", "n")
+
+
+class Checked(NamedTuple):
+    """What came out of a run that was done again."""
+
+    name: str
+    differences: dict[str, tuple[object, object]]  # column: recorded, now
+    elsewhere: dict[str, tuple[object, object]]  # what the bits depend on and is not the same here
+
+
+def recheck(folder: Path, pattern: str, workers: int, watch: Watch) -> list[Checked]:
+    """Do the runs of a grid whose names fit once more, in a folder of their own, and compare their rows."""
+    rows, configs = recorded(folder), read_grid(folder)
+    names = [name for name in rows if fnmatchcase(name, pattern)]
+    if not names:
+        raise ExeclabError(f"{folder} has no row of a run named {pattern!r}; the first is {next(iter(rows), None)}")
+    # What `auto` meant then is part of the run.
+    grid = [
+        Planned(name, replace(configs[name], precision=rows[name]["precision"], kernel=rows[name]["kernel"]))
+        for name in names
+    ]
+    with tempfile.TemporaryDirectory(prefix="execlab-recheck-") as place:
+        fresh = Path(place)
+        standing = run_grid(grid, fresh, LocalEngine(fresh, workers), watch)
+        for name, reason in standing.failed.items():
+            raise ExeclabError(f"{name} could not be done again: {reason}")
+        again = {line["run"]: line for line in collect("", "", grid, fresh)}
+    return [_compare(rows[name], again[name]) for name in names]
+
+
+def _compare(then: Row, now: Row) -> Checked:
+    before, here = json.loads(then["versions"]), json.loads(now["versions"])
+    return Checked(
+        then["run"],
+        {name: (then[name], now[name]) for name in COMPARED if then[name] != now[name]},
+        {
+            name: (before.get(name), here.get(name))
+            for name in here.keys() | before
+            if before.get(name) != here.get(name)
+        },
+    )
