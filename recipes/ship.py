@@ -1,4 +1,8 @@
-"""Puts finished runs into the package, for the playground: python recipes/ship.py NAME=RUN ..."""
+"""Puts finished runs into the package, for the playground: python recipes/ship.py [--bfloat16] NAME=RUN ...
+
+With --bfloat16 the weights are rounded to half their size, the rounded model is scored on the run's own test samples,
+and that score is the one that is told; a model whose exact match falls below the interval of the whole one stays whole.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +10,56 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
+
+import torch
+
+from execlab.data.sampling import Source
+from execlab.evaluation.evaluate import evaluate
+from execlab.training import runs
+from execlab.training.checkpoints import from_bytes, to_bytes
+from execlab.training.loop import reader_of
 
 MODELS = Path(__file__).parent.parent / "src" / "execlab" / "playground" / "models"
 KEPT = ("teacher_forced_accuracy", "free_running_accuracy", "exact_match", "chance", "most_frequent_character")
 
 
+def rounded(run: Path, to: Path) -> dict[str, Any]:
+    """Write the model with its weights in bfloat16, and score it where the whole one was scored."""
+    tensors, about = from_bytes((run / "model.safetensors").read_bytes())
+    to.write_bytes(to_bytes({name: tensor.to(torch.bfloat16) for name, tensor in tensors.items()}, about))
+    model, config = runs.load_model(to)
+    source = Source(
+        config.make_task(), config.goal, "test", config.data_seed, scramble=config.scramble, purpose="report"
+    )
+    return evaluate(reader_of(config, model), source, config.test_count).as_dict(config.task)
+
+
 def main() -> None:
-    for word in sys.argv[1:]:
-        name, _, run = word.partition("=")
-        about = json.loads((Path(run) / "config.json").read_text())
-        report = json.loads((Path(run) / "report.json").read_text())
+    halve = "--bfloat16" in sys.argv
+    for word in [word for word in sys.argv[1:] if not word.startswith("--")]:
+        name, _, folder = word.partition("=")
+        run, to = Path(folder), MODELS / f"{name}.safetensors"
+        about = json.loads((run / "config.json").read_text())
+        report = json.loads((run / "report.json").read_text())
+        test = report["test"]
+        if halve:
+            test = rounded(run, to)
+            print(
+                f"{name}: exact match {report['test']['exact_match']['value']}, in bfloat16 {test['exact_match']['value']}"
+            )
+        if not halve or test["exact_match"]["value"] < report["test"]["exact_match"]["low"]:
+            test = report["test"]
+            shutil.copyfile(run / "model.safetensors", to)
         told = {
             "config": about["config"],
             "parameters": about["parameters"],
-            "test": {key: report["test"][key] for key in KEPT},
+            "test": {key: test[key] for key in KEPT},
             "samples": report["counters"]["samples"],
             "seconds": round(report["counters"]["seconds"]),
             "versions": about["versions"],
             "commit": about["commit"],
         }
-        shutil.copyfile(Path(run) / "model.safetensors", MODELS / f"{name}.safetensors")
         (MODELS / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n")
 
 

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Everything in results/ that docs/results.md is made of: the grids at scale laptop, then figures and documents from their
+# rows. It takes many hours; stop it and start it again at will: what has a row is not run again.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+.venv/bin/python recipes/calibrate.py
+for experiment in headline addition statistics orders programs; do
+  .venv/bin/execlab reproduce $experiment --scale laptop --out results/$experiment
+done
+.venv/bin/execlab reproduce memorization --scale laptop --seeds 2 --out results/memorization
+.venv/bin/execlab report results --fill README.md --fill docs/results.md
