@@ -23,8 +23,9 @@ help: ## show what can be made
 
 # For the tests in a browser: where it cannot be installed they are skipped, or fail where CI is set.
 chromium:
-	@command -v chromium chromium-browser google-chrome >/dev/null \
-	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
+	   if command -v $$name >/dev/null; then exit 0; fi; done; \
+	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 	     && echo 'installing Chromium for the tests' && apt-get -qq update && apt-get -qq install -y chromium >/dev/null; } \
 	|| echo 'no Chromium here, and it cannot be installed: tests in a browser will be skipped'
 

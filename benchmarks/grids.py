@@ -43,7 +43,7 @@ def compare_workers() -> None:
 def compare_dry_runs() -> None:
     for experiment in EXPERIMENTS:
         grid, workers = make_grid(experiment, "smoke"), cost.workers_here()
-        told = sum(found.seconds for found in cost.reckon(grid)) / workers
+        told = cost.whole(cost.reckon(grid), workers)
         took = seconds(experiment, grid, workers)
         print(
             f"{experiment:14} told {told:5.1f} s, took {took:5.1f} s; ratio {told / took:.2f} (bar 0.5 to 2)",

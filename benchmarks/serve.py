@@ -52,7 +52,9 @@ def one_client(url: str, programs: list[str]) -> None:
     with httpx.Client() as client:
         ask(client, url, programs[0])  # loads the model
         for states in (False, True):
-            taken = [ask(client, url, program, states=states)[1] * 1000 for program in programs]
+            answers = [ask(client, url, program, states=states) for program in programs]
+            assert all(code == 200 for code, _ in answers), "only good answers are timed"
+            taken = [seconds * 1000 for _, seconds in answers]
             what = "with states" if states else "predict"
             print(
                 f"{what}, one client: median {statistics.median(taken):.0f} ms, 95th percentile "

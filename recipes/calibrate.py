@@ -18,6 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from execlab.training.runs import read_metrics
+
 ROOT = Path(__file__).parent.parent
 RECORD = ROOT / "results" / "calibration.json"
 WANTED = 0.9
@@ -34,12 +36,6 @@ TRIALS = [  # task, length, nesting, characters at most
 ]
 
 
-def metrics(folder: Path) -> list[dict[str, Any]]:
-    path = folder / "metrics.jsonl"
-    whole = path.read_text().rpartition("\n")[0].splitlines() if path.exists() else []
-    return [json.loads(line) for line in whole]
-
-
 def calibrate(trial: tuple[str, int, int, int]) -> dict[str, Any]:
     task, length, nesting, most = trial
     folder = ROOT / "runs" / "calibration" / f"{task}-{length}x{nesting}"
@@ -52,14 +48,16 @@ def calibrate(trial: tuple[str, int, int, int]) -> dict[str, Any]:
         words += ["--out", str(folder)]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while True:
-        lines = metrics(folder)
+        over = process.poll() is not None
+        lines = read_metrics(folder)
         reached = next((line for line in lines if line["goal_teacher_forced_accuracy"] >= WANTED), None)
-        if reached or process.poll() is not None:
+        if reached or over:
             break
         time.sleep(1)
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
-    process.wait()
+    if process.wait() and not reached:
+        raise SystemExit(f"the run in {folder} did not come to its end; nothing is recorded")
     found = {
         "task": task,
         "length": length,

@@ -45,9 +45,8 @@ def main() -> None:
         test = report["test"]
         if halve:
             test = rounded(run, to)
-            print(
-                f"{name}: exact match {report['test']['exact_match']['value']}, in bfloat16 {test['exact_match']['value']}"
-            )
+            whole, half = (found["exact_match"]["value"] for found in (report["test"], test))
+            print(f"{name}: exact match {whole}, in bfloat16 {half}")
         if not halve or test["exact_match"]["value"] < report["test"]["exact_match"]["low"]:
             test = report["test"]
             shutil.copyfile(run / "model.safetensors", to)

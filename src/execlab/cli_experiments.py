@@ -103,8 +103,7 @@ def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
     if every:
         for planned, found in zip(grid, costs, strict=True):
             click.echo(f"{planned.name:56} {found.characters:>16,} characters {found.seconds:>12,.0f} s")
-    longest = max(found.seconds for found in costs)
-    hours = max(sum(found.seconds for found in costs) / min(workers, len(grid)), longest) / 3600
+    hours = cost.whole(costs, workers) / 3600
     flops = sum(found.flops for found in costs)
     click.echo(
         f"{len(grid)} runs, {sum(found.characters for found in costs):,} characters, {flops:.3g} floating-point "
@@ -176,11 +175,11 @@ def recheck(folder: Path, pattern: str, workers: int | None) -> None:
         click.echo(f"not as it was when the rows were made: {name} was {then or 'not recorded'}, is {now}")
     same = sum(not one.differences for one in found)
     click.echo(f"{same} of {len(found)} runs are the same to the last digit")
-    if same < len(found) and elsewhere:
-        click.echo("differences are to be expected here: processor, kernel or versions are not the same")
-    elif same < len(found):
-        click.echo("error: processor and versions are the same, so the runs should be too", err=True)
+    if wrong := [one.name for one in found if one.differences and not one.elsewhere]:
+        click.echo(f"error: processor and versions are those of {wrong[0]}, so it should be the same", err=True)
         sys.exit(1)
+    if same < len(found):
+        click.echo("differences are to be expected here: processor, kernel or versions are not the same")
 
 
 COMMANDS = (reproduce, report, recheck)

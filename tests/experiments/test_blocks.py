@@ -24,7 +24,13 @@ def row(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, Any
     found: dict[str, Any] = dict.fromkeys(COLUMNS, "")
     found |= {"experiment": "addition", "scale": "laptop", "strategy": strategy}
     found |= {"length": 2, "nesting": 1, "budget": "full", "seed": seed, "characters": 1_500_000, "n": 2_000}
-    found |= {"seconds": 60.0, "versions": "{}", "scrambled": False, "run": f"{strategy}-{seed}"}
+    found |= {
+        "seconds": 60.0,
+        "versions": "{}",
+        "scrambled": False,
+        "run": f"{strategy}-{seed}",
+        "order": "length_first",
+    }
     return found | dict.fromkeys(ACCURACIES, accuracy) | more
 
 
@@ -34,6 +40,8 @@ def results(tmp_path: Path) -> Path:
     (folder / "addition").mkdir(parents=True)
     rows = [row(s, seed, a + 0.01 * seed) for s, a in (("baseline", 0.5), ("combined", 0.9)) for seed in range(3)]
     write_rows(rows, folder / "addition")
+    (folder / "empty").mkdir()
+    write_rows([], folder / "empty")
     (folder / "readings.json").write_text(json.dumps({READING: {"seen": "As in the paper."}}))
     return folder
 
@@ -83,11 +91,22 @@ def test_cells_and_verdicts(results: Path) -> None:
         ("cells addition luck", "luck"),
         ("runs laptop/*", "does not exist"),
         ("calibration", "does not exist"),
+        ("figure addition", "missing a required argument"),
+        ("machines empty", "there are none"),
+        ("examples addition x", "whole number"),
     ],
 )
 def test_what_is_not_there_is_an_error(results: Path, asked: str, said: str) -> None:
     with pytest.raises(ExeclabError, match=said):
         filled(results, asked)
+
+
+def test_a_block_without_end_eats_nothing(results: Path) -> None:
+    document = results.parent / "document.md"
+    asked = "<!-- execlab: cells addition -->\n"
+    document.write_text(f"{asked}prose that must stay\n{asked}<!-- end -->\n")
+    with pytest.raises(ExeclabError, match="has no <!-- end -->"):
+        fill(document, results)
 
 
 def test_the_command_checks_and_fills(results: Path) -> None:

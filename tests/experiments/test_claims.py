@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from execlab.experiments.claims import judge
-from execlab.experiments.summary import difference, mean, student
+from execlab.experiments.summary import cell, difference, mean, student
 
 
 def line(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, Any]:
@@ -72,6 +72,17 @@ def test_a_cell_that_lacks_seeds_leaves_it_untested() -> None:
     rows = [line(s, seed, a) for s, a in (("baseline", 0.5), ("combined", 0.6)) for seed in range(3)]
     rows += [line("baseline", seed, 0.5, length=3) for seed in range(3)] + [line("combined", 0, 0.1, length=3)]
     assert verdicts(rows)[text] == "not tested"
+    text = "naive is sometimes below baseline"
+    rows = [line(s, seed, a) for s, a in (("baseline", 0.5), ("naive", 0.6)) for seed in range(3)]
+    assert verdicts([*rows, line("baseline", 0, 0.5, length=3)])[text] == "not tested"  # that cell may show it yet
+
+
+def test_what_differs_is_no_seed() -> None:
+    """Scrambled and plain, one order and the other: cells of their own."""
+    kinds = ({"scrambled": True}, {"order": "nesting_first"}, {"modification": "doubled"}, {"budget": "short"})
+    where = {cell(line("mix", 0, 0.5, **kind)) for kind in ({}, *kinds)}
+    assert len(where) == 5
+    assert sorted(one.special for one in where) == ["", "doubled", "nesting first", "scrambled", "short"]
 
 
 def test_students_t() -> None:
@@ -107,6 +118,8 @@ def test_best_modification() -> None:
     one = [row for row in rows if row["seed"] == 0]
     more = [row | {"length": length} for row in one for length in (2, 3, 4)]
     assert verdicts(more)[text] == "not tested"  # lengths are no seeds
+    longer = [row | {"length": 9} for row in rows if row["seed"] == 0]
+    assert verdicts([*rows, *longer])[text] == "not tested"  # the other seed lacks them
     rows[0]["teacher_forced_accuracy"] = 0.9
     assert verdicts(rows)[text] == "not seen"
 

@@ -19,6 +19,7 @@ from execlab.experiments.engine import Standing, Watch, run_grid
 from execlab.experiments.grids import EXPERIMENTS, Planned, make_grid
 from execlab.experiments.page import write_page
 from execlab.experiments.processes import Ended
+from execlab.experiments.reproduce import reproduce
 from execlab.experiments.rows import COLUMNS, collect, read_rows, write_rows
 from execlab.experiments.work import read_grid, work, write_grid
 from execlab.training.config import make_config
@@ -122,6 +123,8 @@ def test_rows_of_other_runs_are_never_mixed_in(tmp_path: Path) -> None:
     run_grid(fewer, tmp_path, asked, Watch())
     assert len(asked.starts) == len(fewer)
     assert collect("addition", "smoke", fewer, tmp_path) == [row]  # kept, though it was not asked for
+    with pytest.raises(ExeclabError, match="holds the results of 0 at scale 0"):
+        reproduce("programs", "smoke", fewer, tmp_path, asked, Watch())
     other = [Planned(grid[1].name, make_config("smoke", length=4))]
     with pytest.raises(ExeclabError, match="has a row of another"):
         run_grid(other, tmp_path, Fake(tmp_path, {}), Watch())

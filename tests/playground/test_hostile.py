@@ -79,6 +79,13 @@ def test_too_much_is_refused_with_a_sentence(server: Server) -> None:
     heavy = post(server, "/api/execute", input="a=1\nfor x in range(99999):a+=x\nprint(a)")
     assert heavy.status_code == 422
     assert heavy.json()["line"] == 2
+    wide = "a=9\nfor x in range(12):a*=a\n" + "b=a;" * 100 + "\n" + "for x in range(500):b=1\nprint(b)"
+    found = post(server, "/api/execute", input=wide)
+    assert len(found.content) < 1_000_000
+    assert "digits)" in found.json()["trace"][-1]["variables"]["a"]
+    endless = "a=9\nfor x in range(12):a*=a\nprint(a)"  # a short text with a very long output
+    for how in ({"states": True}, {"teacher_forced": True}):
+        assert post(server, "/api/predict", model="program-2x1", input=endless, **how).status_code == 413
     with ThreadPoolExecutor(64) as pool:
         question = {"model": "program-2x1", "input": "print(1)", "states": True}
         codes = [

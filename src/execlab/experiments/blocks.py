@@ -14,13 +14,14 @@ from __future__ import annotations
 import json
 import os
 import re
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from execlab.errors import ExeclabError, unknown
 from execlab.experiments.claims import judge
 from execlab.experiments.figures import captions
 from execlab.experiments.grids import modification
-from execlab.experiments.rows import ACCURACIES, read_rows
+from execlab.experiments.rows import ACCURACIES, read_json, read_rows
 from execlab.experiments.summary import Mean, cell, grouped, mean
 from execlab.training.config import Config
 
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from execlab.experiments.claims import Claim
     from execlab.experiments.summary import Row
 
-MARK = re.compile(r"(<!-- execlab: (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+OPENING = "<!-- execlab:"
+MARK = re.compile(rf"({OPENING} ([^\n]+?) -->\n)((?:(?!{OPENING}).)*?)(<!-- end -->)", re.DOTALL)
 Rows = list[dict[str, Any]]
 
 
@@ -72,17 +74,16 @@ class Results:
 
     def rows(self, names: Sequence[str]) -> Rows:
         """The rows of some experiments."""
-        return [line for name in names for line in read_rows(self.folder / name)]
+        found = [line for name in names for line in read_rows(self.folder / name)]
+        if not found:
+            raise ExeclabError(f"{self.document} asks for results of {' '.join(names) or 'nothing'}: there are none")
+        return found
 
     def json(self, name: str) -> Any:
         """A file of its own shape."""
-        path = self.folder / name
-        try:
-            return json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise ExeclabError(f"{path} is wanted by {self.document}, but does not exist") from None
-        except ValueError:
-            raise ExeclabError(f"{path} is damaged: it is not JSON") from None
+        if (found := read_json(self.folder / name, None)) is None:
+            raise ExeclabError(f"{self.folder / name} is wanted by {self.document}, but does not exist")
+        return found
 
     def runs(self, patterns: Sequence[str]) -> list[Run]:
         """Single runs: all of an experiment, or by the names of their reports."""
@@ -105,9 +106,17 @@ def fill(document: Path, folder: Path) -> str:
         kind, *words = match[2].split()
         if kind not in BLOCKS:
             raise unknown("block", kind, BLOCKS)
+        try:
+            signature(BLOCKS[kind]).bind(results, *words)
+        except TypeError as error:
+            raise ExeclabError(f"{document} asks for {match[2]!r}: {error}") from None
         return match[1] + "\n".join(BLOCKS[kind](results, *words)) + "\n" + match[4]
 
-    return MARK.sub(block, document.read_text(encoding="utf-8"))
+    text = document.read_text(encoding="utf-8")
+    found, count = MARK.subn(block, text)
+    if count != text.count(OPENING):
+        raise ExeclabError(f"a block of {document} has no <!-- end -->")
+    return found
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -165,23 +174,23 @@ def cells(results: Results, name: str, column: str = "teacher_forced_accuracy") 
     """Means over seeds, a line per cell and a column per strategy."""
     if column not in ACCURACIES:
         raise unknown("accuracy", column, ACCURACIES)
-    rows = read_rows(results.folder / name)
+    rows = results.rows([name])
     strategies = list(dict.fromkeys(line["strategy"] for line in rows))
+    by_cell = grouped(rows, cell)
+    special = any(where.special for where in by_cell)
     lines = []
-    for (length, nesting, changed, budget), found in grouped(rows, cell).items():
+    for where, found in by_cell.items():
         by = grouped(found, lambda line: line["strategy"])
         told = [_percent(mean([line[column] for line in by[one]])) if one in by else "" for one in strategies]
-        what = ", ".join(part for part in (changed, budget if budget != "full" else "") if part)
         seeds = len({line["seed"] for line in found})
-        lines.append([str(length), str(nesting), *([what] if rows[0]["modification"] else []), *told])
-        lines[-1] += [str(seeds), _budget(found)]
-    heads = ["Length", "Nesting", *(["Input"] if rows[0]["modification"] else []), *strategies, "Seeds", "Characters"]
-    return _table(heads, lines)
+        what = [str(where.length), str(where.nesting), *([where.special] if special else [])]
+        lines.append([*what, *told, str(seeds), _budget(found)])
+    return _table(["Length", "Nesting", *([""] if special else []), *strategies, "Seeds", "Characters"], lines)
 
 
 def figure(results: Results, name: str, picture: str) -> list[str]:
     """A picture with n, seeds and budget below it."""
-    said = captions(read_rows(results.folder / name))
+    said = captions(results.rows([name]))
     if picture not in said:
         raise unknown("figure", picture, said)
     path = os.path.relpath(results.folder / name / "figures" / f"{picture}.png", results.document.parent)
@@ -215,10 +224,10 @@ def machines(results: Results, *names: str) -> list[str]:
     """Where and how long."""
     lines = []
     for name in names:
-        rows = read_rows(results.folder / name)
+        rows = results.rows([name])
         said = [json.loads(line["versions"]) for line in rows]
         told = [
-            f"{one['processor']}, Python {one['python']}, torch {one['torch']}" if one else "not recorded"
+            f"{one.get('processor')}, Python {one.get('python')}, torch {one.get('torch')}" if one else "not recorded"
             for one in said
         ]
         count = {one: told.count(one) for one in dict.fromkeys(told)}
@@ -251,6 +260,8 @@ def calibration(results: Results) -> list[str]:
 
 def examples(results: Results, name: str, count: str = "2") -> list[str]:
     """Test samples with what each strategy's model prints."""
+    if not count.isdecimal():
+        raise ExeclabError(f"{results.document} asks for {count!r} examples; it must be a whole number")
     lines = []
     for setting in results.json(f"{name}/examples.json"):
         lines += [f"Length {setting['length']}, nesting {setting['nesting']}:", ""]

@@ -80,7 +80,7 @@ def characters(config: Config) -> int:
 
 
 def _mean_length(config: Config) -> int:
-    source = Source(config.make_task(), config.goal, "train", config.data_seed, purpose="cost")
+    source = Source(config.make_task(), config.goal, "train", 0, purpose="cost")  # of no seed: kinds are compared by it
     rows = [row.sample for row in source.rows(stop=100)]
     return sum(len(sample.input) + len(sample.target) + 2 for sample in rows) // len(rows)
 
@@ -109,7 +109,7 @@ def measure(config: Config) -> Speed:
 
 
 def start_up(config: Config) -> float:
-    """Seconds of a run that does nothing: a process begins, learns one step, is scored, and draws its curve."""
+    """Seconds of a run that does nothing: a process begins, learns one step, and is scored."""
     least = replace(config, steps=1, samples=None, characters=None, epochs=None, evaluate_count=1, test_count=1)
     with tempfile.TemporaryDirectory() as folder:
         work.write_grid(Path(folder), {"least": least})
@@ -119,6 +119,12 @@ def start_up(config: Config) -> float:
         if told := processes.reason(Path(folder), "least", process):
             raise ExeclabError(f"no run can be begun here: {told}")
         return time.perf_counter() - begin
+
+
+def whole(costs: Sequence[Cost], workers: int) -> float:
+    """Seconds of a grid with so many runs at a time."""
+    every = [found.seconds for found in costs]
+    return max(sum(every) / min(workers, len(every)), *every)
 
 
 def reckon(grid: Sequence[Planned]) -> list[Cost]:

@@ -56,7 +56,12 @@ ADDITION: dict[str, Cells] = {
 }
 MEMORIZATION: dict[str, Cells] = {
     "smoke": {(3, 1): 40_000},
-    "laptop": {(5, 1): 2 * MILLION, (15, 1): 6 * MILLION, (25, 1): 10 * MILLION},
+    "laptop": {
+        (5, 1): 210_000,
+        (15, 1): 1_400_000,
+        (25, 1): 3_380_000,
+        (55, 1): 1_400_000,  # deliberately too hard
+    },
     "paper": {(length, 1): 0 for length in range(5, 70, 10)},
 }
 MODIFICATIONS: dict[str, dict[str, bool]] = {
@@ -67,17 +72,17 @@ MODIFICATIONS: dict[str, dict[str, bool]] = {
 }
 EXAMPLES: dict[str, Cells] = {
     "smoke": {(2, 1): 40_000},
-    "laptop": {(2, 1): 15 * MILLION, (2, 2): 30 * MILLION},
+    "laptop": {cell: PROGRAMS["laptop"][cell] for cell in ((2, 1), (2, 2))},
     "paper": {(length, nesting): 0 for length in (4, 6) for nesting in (1, 2, 3)},
 }
 STATISTICS: dict[str, Cells] = {
     "smoke": {(2, 1): 40_000},
-    "laptop": {(2, 1): 15 * MILLION},
+    "laptop": {cell: PROGRAMS["laptop"][cell] for cell in ((2, 1),)},
     "paper": {(4, 1): 0},
 }
 ORDERS: dict[str, Cells] = {
     "smoke": {(2, 2): 40_000},
-    "laptop": {(2, 2): 30 * MILLION},
+    "laptop": {cell: PROGRAMS["laptop"][cell] for cell in ((2, 2),)},
     "paper": {(4, 2): 0},
 }
 HEADLINE: dict[str, dict[str, Any]] = {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from execlab.experiments.claims import Claim, judge
 from execlab.experiments.figures import draw
-from execlab.experiments.rows import ACCURACIES, read_rows
-from execlab.experiments.summary import grouped, mean
+from execlab.experiments.rows import ACCURACIES, read_json, read_rows
+from execlab.experiments.summary import cell, grouped, mean
 from execlab.training.checkpoints import write_atomically
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def _head(rows: Sequence[Row]) -> str:
 
 def _missing(folder: Path, rows: Sequence[Row]) -> str:
     """The planned runs that have no row: whoever reads the verdicts must know."""
-    path = folder / "grid.json"
-    planned = list(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else []
+    planned = list(read_json(folder / "grid.json", {}))
     missing = sorted(set(planned) - {line["run"] for line in rows})
     if not missing:
         return ""
@@ -114,19 +113,11 @@ def _cells(values: Iterable[Any]) -> str:
 
 
 def _table(rows: Sequence[Row]) -> str:
-    by = grouped(
-        rows,
-        lambda line: tuple(
-            line[name]
-            for name in ("experiment", "length", "nesting", "modification", "budget", "scrambled", "strategy")
-        ),
-    )
     body = []
-    for (experiment, length, nesting, modification, budget, scrambled, strategy), lines in by.items():
-        special = ", ".join(
-            part for part in (modification, budget if budget != "full" else "", "scrambled" * scrambled) if part
-        )
-        values: list[Any] = [experiment, length, nesting, special, strategy, len(lines)]
+    for (experiment, where, strategy), lines in grouped(
+        rows, lambda line: (line["experiment"], cell(line), line["strategy"])
+    ).items():
+        values: list[Any] = [experiment, where.length, where.nesting, where.special, strategy, len(lines)]
         for name in ACCURACIES:
             found = mean([100 * line[name] for line in lines])
             values.append(f"{found.value:.1f}" + (f" ± {found.half:.1f}" if found.n > 1 else ""))
@@ -142,11 +133,11 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def _examples(folder: Path) -> str:
-    path = folder / "examples.json"
-    if not path.exists():
+    settings = read_json(folder / "examples.json", [])
+    if not settings:
         return ""
     parts = ["<h2>Examples</h2><p>Test samples, with what each strategy's model prints free-running.</p>"]
-    for setting in json.loads(path.read_text(encoding="utf-8")):
+    for setting in settings:
         parts.append(f"<h3>Length {setting['length']}, nesting {setting['nesting']}</h3>")
         for example in setting["examples"]:
             said = "".join(
@@ -171,9 +162,7 @@ def _settings(folder: Path, rows: Sequence[Row]) -> str:
         values = "; ".join(sorted({str(one.get(name)) for one in said}))
         versions += f"<tr><td>{html.escape(name)}</td><td>{html.escape(values)}</td></tr>"
     shared = ""
-    path = folder / "grid.json"
-    if path.exists():
-        grid = list(json.loads(path.read_text(encoding="utf-8")).values())
+    if grid := list(read_json(folder / "grid.json", {}).values()):
         same = {name: value for name, value in grid[0].items() if all(other[name] == value for other in grid)}
         text = html.escape(json.dumps(same, indent=1))
         shared = f"<details><summary>The settings that all runs share</summary><pre>{text}</pre></details>"

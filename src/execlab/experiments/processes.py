@@ -57,7 +57,9 @@ def reason(folder: Path, name: str, process: Process) -> str:
         return f"killed by signal {-process.returncode}"
     log = (folder / "logs" / f"{name}.log").read_text(errors="replace")
     said = log.rpartition(BEGINS)[2].splitlines()  # of this try
-    told = next((line for line in reversed(said) if line.startswith("error: ")), "ended early")
+    told = next(
+        (line for line in reversed(said) if line.startswith("error: ")), said[-1] if said[1:] else "ended early"
+    )
     return told.removeprefix("error: ")
 
 

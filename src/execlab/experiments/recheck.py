@@ -13,7 +13,7 @@ from execlab.errors import ExeclabError
 from execlab.experiments.engine import LocalEngine, run_grid
 from execlab.experiments.grids import Planned
 from execlab.experiments.rows import ACCURACIES, collect, recorded
-from execlab.experiments.work import read_grid
+from execlab.experiments.work import read_recorded
 
 if TYPE_CHECKING:
     from execlab.experiments.engine import Watch
@@ -32,7 +32,8 @@ class Checked(NamedTuple):
 
 def recheck(folder: Path, pattern: str, workers: int, watch: Watch) -> list[Checked]:
     """Do the runs of a grid whose names fit once more, in a folder of their own, and compare their rows."""
-    rows, configs = recorded(folder), read_grid(folder)
+    rows = recorded(folder)
+    configs = read_recorded(folder, {}, rows)
     names = [name for name in rows if fnmatchcase(name, pattern)]
     if not names:
         raise ExeclabError(f"{folder} has no row of a run named {pattern!r}; the first is {next(iter(rows), None)}")

@@ -6,11 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from execlab.data.sampling import Source
+from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
 from execlab.experiments.engine import Standing, Watch, run_grid
 from execlab.experiments.page import write_page
 from execlab.experiments.processes import is_finished
-from execlab.experiments.rows import collect, write_rows
+from execlab.experiments.rows import collect, read_json, recorded, write_rows
 from execlab.training import loop, runs
 from execlab.training.checkpoints import write_atomically
 
@@ -29,6 +30,11 @@ def reproduce(
 ) -> Standing:
     """Run what is not finished yet, with a row for every run that ends, then draw figures and page."""
 
+    for line in recorded(folder).values():
+        if (line["experiment"], line["scale"]) != (experiment, scale):
+            told = f"{line['experiment']} at scale {line['scale']}"
+            raise ExeclabError(f"{folder} holds the results of {told}; choose another folder")
+
     def record() -> None:
         write_rows(collect(experiment, scale, grid, folder), folder)
         if experiment == "examples":
@@ -43,7 +49,7 @@ def reproduce(
 def write_examples(grid: Sequence[Planned], folder: Path) -> None:
     """examples.json: for each setting some test samples, and what each strategy's model says."""
     path = folder / "examples.json"
-    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    before = read_json(path, [])
     settings: dict[tuple[int, int], dict[str, Any]] = {(said["length"], said["nesting"]): said for said in before}
     for planned in grid:
         config = planned.config

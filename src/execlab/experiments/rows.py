@@ -128,6 +128,16 @@ def write_rows(rows: Sequence[dict[str, Any]], folder: Path) -> None:
         pq.write_table(pa.Table.from_pylist(list(rows)), folder / "results.parquet")
 
 
+def read_json(path: Path, otherwise: Any) -> Any:
+    """What a file beside the rows says; `otherwise` if there is no such file."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return otherwise
+    except ValueError:
+        raise ExeclabError(f"{path} is damaged: it is not JSON") from None
+
+
 def read_rows(folder: Path) -> list[dict[str, Any]]:
     """results.jsonl."""
     path = folder / "results.jsonl"

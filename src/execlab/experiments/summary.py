@@ -72,9 +72,30 @@ def grouped(rows: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
     return found
 
 
-def cell(line: Row) -> tuple[int, int, str, str]:
-    """What must be equal for two strategies to be compared."""
-    return line["length"], line["nesting"], line["modification"], line["budget"]
+class Cell(NamedTuple):
+    """What must be equal for two strategies to be compared, and for two seeds to be averaged."""
+
+    length: int
+    nesting: int
+    modification: str
+    budget: str
+    scrambled: bool
+    order: str
+
+    @property
+    def special(self) -> str:
+        """Everything but the difficulty, in words; empty if there is nothing to say."""
+        words = [self.modification, "short" * (self.budget == "short"), "scrambled" * self.scrambled]
+        return ", ".join(word for word in (*words, "nesting first" * (self.order == "nesting_first")) if word)
+
+    def __str__(self) -> str:
+        hard = f"length {self.length}" + (f" nesting {self.nesting}" if self.nesting > 1 else "")
+        return f"{hard} {self.special}".strip()
+
+
+def cell(line: Row) -> Cell:
+    """The cell of a row."""
+    return Cell(*(line[name] for name in Cell._fields))
 
 
 def difference(rows: Iterable[Row], one: str, other: str, column: str, level: float = LEVEL) -> dict[Any, Mean]:

@@ -1,1 +1,4 @@
-"""The web page on which a network is watched while it executes a program, and its server. Nothing imports this room."""
+"""The web page on which a network is watched while it executes a program, and its server.
+
+Only its own command imports this room.
+"""

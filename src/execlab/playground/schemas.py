@@ -8,7 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 MAX_INPUT = 2_000  # characters of an input
 MAX_STEPS = 500  # lines of a trace that are sent
-MAX_STATES = 500  # characters of an input whose states are asked for
+MAX_TRACE = 200_000  # characters of it
+MAX_STATES = 500  # characters, read and printed, whose states are asked for
+MAX_OUTPUT = 500  # characters of an output that is teacher-forced
 MAX_LENGTH, MAX_NESTING = 200, 10  # of a sample; the task says how much of it it allows
 MAX_SEED = 2**53 - 1  # what JavaScript can say exactly
 PROGRAM = "a=7\nfor x in range(3):a+=12\nprint((a-5))"
@@ -94,7 +96,10 @@ class Execute(Strict):
 
 
 class Step(BaseModel):
-    """An executed line and the variables after it, as text: JavaScript has no integers of any length."""
+    """An executed line and the variables after it, as text: JavaScript has no integers of any length.
+
+    Of an integer with more than about 60 digits only their number is told.
+    """
 
     line: int
     variables: dict[str, str]
@@ -105,7 +110,9 @@ class Executed(BaseModel):
 
     output: str
     trace: list[Step]
-    truncated: bool = Field(description=f"Whether the trace has more than the {MAX_STEPS} steps that are sent.")
+    truncated: bool = Field(
+        description=f"Whether the trace is cut off: after {MAX_STEPS} steps, or {MAX_TRACE:,} characters of variables."
+    )
 
 
 class Checked(BaseModel):

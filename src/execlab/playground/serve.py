@@ -78,5 +78,6 @@ def _listen(host: str, port: int) -> socket.socket:
         found.bind(address)
         found.listen(128)
         return found
-    except OSError as error:
-        raise ExeclabError(f"cannot listen on {host}, port {port}: {error.strerror or error}") from None
+    except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host can be like that
+        told = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise ExeclabError(f"cannot listen on {host}, port {port}: {told}") from None

@@ -6,7 +6,6 @@ import asyncio
 import json
 import secrets
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -114,12 +113,17 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
         """What a model prints, character by character."""
 
         def run() -> Response:
-            if asked.states and len(asked.input) > schemas.MAX_STATES:
-                raise HTTPException(413, f"states are given for inputs of at most {schemas.MAX_STATES} characters")
             try:
                 executor = shelf.get(asked.model)
             except KeyError:
                 raise HTTPException(404, "there is no such model; /api/models lists them") from None
+            sample = executor.sample(asked.input)
+            if asked.states and len(sample.input) + len(sample.target) > schemas.MAX_STATES:
+                raise HTTPException(
+                    413, f"states are given for at most {schemas.MAX_STATES} characters, output included"
+                )
+            if asked.teacher_forced and len(sample.target) > schemas.MAX_OUTPUT:
+                raise HTTPException(413, f"outputs of at most {schemas.MAX_OUTPUT} characters can be teacher-forced")
             # As text here, in the thread: states are long, and the server must go on answering.
             return Response(_predict(executor, asked).model_dump_json(), media_type="application/json")
 
@@ -217,12 +221,21 @@ def _sample(task: Task, length: int, nesting: int, seed: int | None) -> schemas.
 def _execute(asked: schemas.Execute) -> schemas.Executed:
     output = make_task(asked.task, {}).solve(asked.input)
     check_characters(asked.input)
-    steps = list(islice(trace(asked.input), schemas.MAX_STEPS + 1)) if asked.task != "memorization" else []
-    told = [
-        schemas.Step(line=step.line, variables={name: str(value) for name, value in step.variables.items()})
-        for step in steps[: schemas.MAX_STEPS]
-    ]
-    return schemas.Executed(output=output, trace=told, truncated=len(steps) > schemas.MAX_STEPS)
+    told: list[schemas.Step] = []
+    size = 0
+    for step in trace(asked.input) if asked.task != "memorization" else ():
+        variables = {name: _short(value) for name, value in step.variables.items()}
+        size += sum(len(name) + len(value) for name, value in variables.items())
+        if len(told) == schemas.MAX_STEPS or size > schemas.MAX_TRACE:
+            return schemas.Executed(output=output, trace=told, truncated=True)
+        told.append(schemas.Step(line=step.line, variables=variables))
+    return schemas.Executed(output=output, trace=told, truncated=False)
+
+
+def _short(value: int) -> str:
+    """A variable's value; of a very long one, how long it is."""
+    bits = value.bit_length()
+    return str(value) if bits < 200 else f"(about {bits * 0.30103:,.0f} digits)"
 
 
 def _predict(executor: Executor, asked: schemas.Predict) -> schemas.Predicted:

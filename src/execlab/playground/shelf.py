@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
+from execlab.evaluation.scores import Scores
 from execlab.playground import folders
 from execlab.playground.schemas import Accuracy, Model
 from execlab.training import checkpoints, runs
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parent / "models"
 KEPT = 8  # models in memory
-ACCURACIES = ("teacher_forced_accuracy", "free_running_accuracy", "exact_match")
 
 
 class Shelf:
@@ -35,12 +35,10 @@ class Shelf:
     def listed(self) -> list[Model]:
         """Every model: those that ship first."""
         runs_here = folders.runs_below(self.root) if self.root else {}
-        found = [self._shipped(path) for path in SHIPPED.glob("*.safetensors") if path.stem not in runs_here]
+        own = {name: one for name, folder in runs_here.items() if (one := self._of_run(name, folder)) is not None}
+        found = [self._shipped(path) for path in SHIPPED.glob("*.safetensors") if path.stem not in own]
         found.sort(key=lambda model: (model.strategy != "combined", model.id))  # a newcomer meets the best ones first
-        for name, folder in runs_here.items():
-            if (one := self._of_run(name, folder)) is not None:
-                found.append(one)
-        return found
+        return found + list(own.values())
 
     def get(self, id: str) -> Executor:
         """The model of an id; loads it if nobody has yet. Nothing that a client says becomes a path."""
@@ -57,7 +55,7 @@ class Shelf:
                     return self.loaded[key]
             try:
                 found = load(path)
-            except (ExeclabError, OSError) as error:
+            except folders.BROKEN as error:
                 told = str(error).replace(str(path), id) if isinstance(error, ExeclabError) else "it cannot be read"
                 raise ExeclabError(f"the model {id} cannot be loaded: {told}") from None
             with self.lock:
@@ -69,9 +67,11 @@ class Shelf:
             return found
 
     def _path(self, id: str) -> Path | None:
-        if self.root and (folder := folders.runs_below(self.root).get(id)):
-            return folder  # one's own before one that ships with the same name
-        return next((path for path in SHIPPED.glob("*.safetensors") if path.stem == id), None)
+        shipped = next((path for path in SHIPPED.glob("*.safetensors") if path.stem == id), None)
+        folder = folders.runs_below(self.root).get(id) if self.root else None
+        if folder is None or (shipped and self._of_run(id, folder) is None):
+            return shipped
+        return folder  # one's own before one that ships with the same name
 
     def _shipped(self, path: Path) -> Model:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
@@ -107,7 +107,7 @@ def _described(id: str, config: Config, parameters: int, test: dict[str, Any], *
         cells=config.cells,
         modification=", ".join(word for word in words if word != "scrambled"),
         scramble=config.scramble,
-        accuracies={name: Accuracy(**test[name]) for name in ACCURACIES if name in test},
+        accuracies={name: Accuracy(**test[name]) for name in Scores._fields if name in test},
         shipped=shipped,
     )
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from safetensors import SafetensorError
@@ -38,7 +39,7 @@ class Checkpoint(NamedTuple):
 
 def write_atomically(path: Path, data: bytes, check: Callable[[], None] = lambda: None) -> None:
     """The whole file under its name, or no such file; `check` may still refuse when everything else is done."""
-    partial = path.with_name(f".{path.name}.partial")
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")  # no two processes write the same one
     try:
         with partial.open("wb") as file:
             file.write(data)

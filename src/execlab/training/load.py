@@ -52,10 +52,7 @@ class Executor:
 
         Every character comes with so many `others`; `states` collects the state after every character read.
         """
-        task = self.config.make_task()
-        modified = task.modify(task.plain(text) if task.is_python else text)
-        sample = Sample(modified, task.solve(modified))
-        check_characters(sample.input)
+        sample = self.sample(text)
         seed = self.config.scramble
         seen = sample if seed is None else scramble(seed, sample)
         forced = seen.target if teacher_forced else None
@@ -64,7 +61,14 @@ class Executor:
             characters = [_unscrambled(seed, character) for character in characters]
         said = "".join(character.character for character in characters)
         said = said.removesuffix(END_MARK) if teacher_forced else said.split(END_MARK)[0]
-        return Prediction(modified, said, sample.target, characters, self._outside(text))
+        return Prediction(sample.input, said, sample.target, characters, self._outside(text))
+
+    def sample(self, text: str) -> Sample:
+        """A plain input as this model reads it (but for scrambling), with the true output."""
+        task = self.config.make_task()
+        modified = task.modify(task.plain(text) if task.is_python else text)
+        check_characters(modified)
+        return Sample(modified, task.solve(modified))
 
     def _outside(self, text: str) -> str | None:
         """How a plain input exceeds the trained difficulty, if it does."""

@@ -172,6 +172,8 @@ def locked(folder: Path) -> Iterator[Callable[[], None]]:
 
     try:
         write_atomically(path, mark.encode())
+        for stale in (*folder.glob(".*.partial"), *folder.glob("checkpoints/.*.partial")):
+            stale.unlink(missing_ok=True)  # of a process that was killed, or that has to stop
         yield check
     finally:
         if lock.is_locked:

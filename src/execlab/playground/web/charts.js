@@ -49,7 +49,7 @@ export function heat(grid) {
   const mean = new Map(), cells = new Set(), strategies = new Set();
   for (const row of grid.rows) {
     if (typeof row.teacher_forced_accuracy !== "number") continue;
-    const cell = `${row.length}×${row.nesting}${row.modification ? ` ${row.modification}` : ""}${row.budget && row.budget !== "full" ? ` ${row.budget}` : ""}`;
+    const cell = `${row.length}×${row.nesting}${row.modification ? ` ${row.modification}` : ""}${row.budget && row.budget !== "full" ? ` ${row.budget}` : ""}${row.scrambled ? " scrambled" : ""}${row.order === "nesting_first" ? " nesting first" : ""}`;
     cells.add(cell);
     strategies.add(row.strategy);
     const found = mean.get(`${row.strategy}|${cell}`) ?? [];

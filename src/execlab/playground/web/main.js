@@ -13,6 +13,7 @@ export function readHash() {
 }
 
 function writeHash(view, settings) {
+  if (readHash().view !== view) return; // an answer came after its view was left
   const text = settings.toString();
   history.replaceState(null, "", `#${view}${text ? `?${text}` : ""}`);
 }

@@ -213,16 +213,22 @@ export function startPlay(models, remember) {
     return true;
   }
 
+  let presses = 0; // of Play: an earlier one that still waits for its answer is dropped
   async function play() {
+    const mine = ++presses;
     if (state.playing) return pause();
     state.playing = true;
     at("play-play").textContent = "Pause";
-    if (!(await film())) return pause();
+    const ready = await film();
+    if (mine !== presses) return undefined;
+    if (!ready) return pause();
     if (!state.playing) return undefined;
     if (state.place >= state.film.total - 1) { state.place = -1; prepare(); }
     const tick = async () => {
-      if (!state.playing) return undefined;
-      if (!(await step())) return pause();
+      if (!state.playing || mine !== presses) return undefined;
+      const more = await step();
+      if (mine !== presses) return undefined;
+      if (!more) return pause();
       if (!state.playing) return undefined;
       state.timer = setTimeout(tick, DELAYS[at("play-speed").value]);
       return undefined;

@@ -23,22 +23,37 @@ export function startRuns(remember) {
   }
 
   function follow(id) {
-    const open = [...live.values()].filter(({ source }) => source.readyState !== EventSource.CLOSED).length;
-    if (live.has(id) || live.size >= MOST || open >= LIVE) return;
-    const followed = { lines: [], source: new EventSource(`/api/runs/${id.split("/").map(encodeURIComponent).join("/")}/metrics`) };
+    if (live.has(id) || live.size >= MOST) return;
+    live.set(id, { lines: [], source: null });
+    next();
+  }
+
+  // Opens what waits for a connection, as long as there are some.
+  function next() {
+    for (const [id, followed] of live) {
+      const open = [...live.values()].filter(({ source }) => source && source.readyState !== EventSource.CLOSED).length;
+      if (open >= LIVE) return;
+      if (!followed.source) connect(id, followed);
+    }
+  }
+
+  function connect(id, followed) {
+    followed.source = new EventSource(`/api/runs/${id.split("/").map(encodeURIComponent).join("/")}/metrics`);
     followed.source.addEventListener("metrics", (event) => { followed.lines.push(JSON.parse(event.data)); soon(); });
     followed.source.addEventListener("reset", () => { followed.lines = []; soon(); });
     followed.source.addEventListener("open", () => { followed.lines = []; }); // a new connection tells everything anew
     followed.source.addEventListener("error", () => {
-      if (followed.source.readyState === EventSource.CLOSED) complain(`The run ${id} cannot be followed now.`);
+      if (followed.source.readyState !== EventSource.CLOSED) return;
+      complain(`The run ${id} cannot be followed now.`);
+      next();
     });
-    followed.source.addEventListener("end", () => followed.source.close());
-    live.set(id, followed);
+    followed.source.addEventListener("end", () => { followed.source.close(); next(); });
   }
 
   function unfollow(id) {
-    live.get(id)?.source.close();
+    live.get(id)?.source?.close();
     live.delete(id);
+    next();
   }
 
   function soon() {
