@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -205,6 +208,21 @@ def test_runs_grow_while_one_is_trained(opened: Page, server: Server) -> None:
         process.kill()
         process.wait()
         shutil.rmtree(server.runs / "growing")  # whoever follows it would wait for ever
+
+
+def test_a_link_shows_six_runs(opened: Page, server: Server) -> None:
+    """More than the connections that are opened at once: each finished one makes room for the next."""
+    names = [f"copy-{i}" for i in range(6)]
+    try:
+        for name in names:
+            shutil.copytree(server.runs / "finished", server.runs / name)
+        time.sleep(1.1)  # a walk through the folders is remembered for a second
+        opened.goto(f"{server.url}/#runs?show={quote(json.dumps(names))}")
+        opened.reload()
+        expect(opened.locator("#runs-charts figure").first.locator("path.line")).to_have_count(6)
+    finally:
+        for name in names:
+            shutil.rmtree(server.runs / name, ignore_errors=True)
 
 
 def test_the_keyboard_suffices(opened: Page) -> None:
