@@ -101,6 +101,18 @@ def test_what_is_not_there_is_an_error(results: Path, asked: str, said: str) -> 
         filled(results, asked)
 
 
+def test_beside_what_others_published(results: Path) -> None:
+    (results / "mix").mkdir()
+    score = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 5000}
+    ours = {"task": "program", "length": 5, "nesting": 2, "free_running_accuracy": score, "exact_match": score}
+    (results / "mix" / "mine.json").write_text(json.dumps(ours))
+    others = [{"task": task, "source": "them", "characters": 0.9, "sequences": 0.6} for task in ("program", "addition")]
+    (results / "published.json").write_text(json.dumps(others))
+    said = filled(results, "published mine")
+    assert said.count("them") == 1  # of this task alone
+    assert "| program | execlab, length up to 5, nesting up to 2 | 50.0 % (40.0 to 60.0) | " in said
+
+
 def test_a_block_without_end_eats_nothing(results: Path) -> None:
     document = results.parent / "document.md"
     asked = "<!-- execlab: cells addition -->\n"

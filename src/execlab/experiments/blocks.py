@@ -274,6 +274,24 @@ def examples(results: Results, name: str, count: str = "2") -> list[str]:
     return lines[:-1]
 
 
+def published(results: Results, *names: str) -> list[str]:
+    """What others have published (published.json), and beside it our models, free-running on the mix distribution."""
+    ours = [results.json(f"mix/{name}.json") for name in names]
+    lines = []
+    for task, found in grouped(ours, lambda line: line["task"]).items():
+        for line in results.json("published.json"):
+            if line["task"] == task:
+                scores = [f"{100 * line[name]:.0f} %" for name in ("characters", "sequences")]
+                lines.append([task, line["source"], *scores, ""])
+        for line in found:
+            scores = [_percent(Mean(**line[name])) for name in ("free_running_accuracy", "exact_match")]
+            hardest = f"length up to {line['length']}" + (
+                f", nesting up to {line['nesting']}" if line["nesting"] > 1 else ""
+            )
+            lines.append([task, f"execlab, {hardest}", *scores, f"{line['exact_match']['n']:,}"])
+    return _table(["Task", "Model", "Characters", "Whole outputs", "Test samples"], lines)
+
+
 BLOCKS: dict[str, Callable[..., list[str]]] = {
     "claims": claims,
     "verdicts": verdicts,
@@ -284,4 +302,5 @@ BLOCKS: dict[str, Callable[..., list[str]]] = {
     "machines": machines,
     "calibration": calibration,
     "examples": examples,
+    "published": published,
 }
