@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from execlab.curriculum import STRATEGIES
 from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
@@ -37,8 +38,8 @@ def reproduce(
 
     def record() -> None:
         write_rows(collect(experiment, scale, grid, folder), folder)
-        if experiment == "examples":
-            write_examples(grid, folder)
+        if experiment in ("examples", "programs"):
+            write_examples([planned for planned in grid if planned.config.seed == 0], folder)
 
     standing = run_grid(grid, folder, engine, watch, record=record)
     record()
@@ -52,14 +53,16 @@ def write_examples(grid: Sequence[Planned], folder: Path) -> None:
     before = read_json(path, [])
     settings: dict[tuple[int, int], dict[str, Any]] = {(said["length"], said["nesting"]): said for said in before}
     for planned in grid:
-        config = planned.config
-        if not is_finished(folder / "runs" / planned.name):
+        config, run = planned.config, folder / "runs" / planned.name
+        where = config.length, config.nesting
+        known = settings[where]["examples"][0]["predictions"] if where in settings else {}
+        if config.strategy in known or not is_finished(run):
             continue
-        model, trained = runs.load_model(folder / "runs" / planned.name / "model.safetensors")
+        model, trained = runs.load_model(run / "model.safetensors")
         source = Source(config.make_task(), config.goal, "test", 0, purpose="examples")
         samples = [row.sample for row in source.rows(stop=EXAMPLES)]
         setting = settings.setdefault(
-            (config.length, config.nesting),
+            where,
             {
                 "length": config.length,
                 "nesting": config.nesting,
@@ -68,6 +71,7 @@ def write_examples(grid: Sequence[Planned], folder: Path) -> None:
         )
         said = answer(loop.reader_of(trained, model), samples)
         for example, found in zip(setting["examples"], said, strict=True):
-            example["predictions"][config.strategy] = found.free_running
+            said_by = {**example["predictions"], config.strategy: found.free_running}
+            example["predictions"] = {name: said_by[name] for name in STRATEGIES if name in said_by}
     text = json.dumps(list(settings.values()), indent=1)
     write_atomically(path, (text + "\n").encode())
