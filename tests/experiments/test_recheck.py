@@ -47,6 +47,7 @@ def test_same_and_not_the_same(recorded: Path) -> None:
 
 
 def test_unknown_runs_and_folders(recorded: Path, tmp_path: Path) -> None:
-    for folder, pattern in ((recorded, "nothing"), (tmp_path, "*")):
+    for folder, pattern, said in ((recorded, "nothing", "no row of a run"), (tmp_path, "*", "holds no results")):
         done = CliRunner().invoke(recheck, [str(folder), "--runs", pattern])
         assert isinstance(done.exception, ExeclabError)
+        assert said in str(done.exception)

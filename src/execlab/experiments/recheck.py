@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from execlab.errors import ExeclabError
 from execlab.experiments.engine import LocalEngine, run_grid
 from execlab.experiments.grids import Planned
-from execlab.experiments.rows import ACCURACIES, collect, recorded
+from execlab.experiments.rows import ACCURACIES, collect, read_rows
 from execlab.experiments.work import read_recorded
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Checked(NamedTuple):
 
 def recheck(folder: Path, pattern: str, workers: int, watch: Watch) -> list[Checked]:
     """Do the runs of a grid whose names fit once more, in a folder of their own, and compare their rows."""
-    rows = recorded(folder)
+    rows = {line["run"]: line for line in read_rows(folder)}
     configs = read_recorded(folder, {}, rows)
     names = [name for name in rows if fnmatchcase(name, pattern)]
     if not names:
