@@ -79,7 +79,8 @@ def test_cells_and_verdicts(results: Path) -> None:
     assert "| 2 | 1 | 51.0 % (48.5 to 53.5) | 91.0 % (88.5 to 93.5) | 3 | 1.5 M |" in said
     assert "- **seen** (1): combined is above baseline on addition." in filled(results, "verdicts addition")
     assert "3 seeds, 95 % intervals over seeds" in filled(results, "figure addition addition")
-    assert "not recorded" in filled(results, "machines addition")
+    (results / "addition" / "grid.json").write_text(json.dumps(dict.fromkeys("abcdefgh")))
+    assert "| addition | 6 of 8 | 9 M | 0.1 h | not recorded |" in filled(results, "machines addition")
 
 
 @pytest.mark.parametrize(

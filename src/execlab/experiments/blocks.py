@@ -230,11 +230,12 @@ def machines(results: Results, *names: str) -> list[str]:
             f"{one.get('processor')}, Python {one.get('python')}, torch {one.get('torch')}" if one else "not recorded"
             for one in said
         ]
+        planned = len(read_json(results.folder / name / "grid.json", rows))
         count = {one: told.count(one) for one in dict.fromkeys(told)}
         lines.append(
             [
                 name,
-                str(len(rows)),
+                f"{len(rows)} of {planned}",
                 f"{sum(line['characters'] for line in rows) / 1e6:,.0f} M",
                 f"{sum(line['seconds'] for line in rows) / 3600:.1f} h",
                 "; ".join(f"{one} ({n})" if len(count) > 1 else one for one, n in count.items()),
