@@ -5,8 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 .venv/bin/python recipes/calibrate.py
-for experiment in headline addition statistics orders programs; do
+for experiment in headline addition memorization statistics orders programs; do
   .venv/bin/execlab reproduce $experiment --scale laptop --out results/$experiment
 done
-.venv/bin/execlab reproduce memorization --scale laptop --seeds 2 --out results/memorization
 .venv/bin/execlab report results --fill README.md --fill docs/results.md
