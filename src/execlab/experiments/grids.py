@@ -55,7 +55,7 @@ ADDITION: dict[str, Cells] = {
     "paper": {(length, 1): 0 for length in range(1, 10)},
 }
 MEMORIZATION: dict[str, Cells] = {
-    "smoke": {(3, 1): 40_000},
+    "smoke": {(3, 1): 24_000},
     "laptop": {
         (5, 1): 210_000,
         (15, 1): 1_400_000,
