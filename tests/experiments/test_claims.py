@@ -85,6 +85,15 @@ def test_what_differs_is_no_seed() -> None:
     assert sorted(one.special for one in where) == ["", "doubled", "nesting first", "scrambled", "short"]
 
 
+def test_no_verdict_while_runs_are_missing() -> None:
+    rows = [line(s, seed, a) for s, a in (("baseline", 0.5), ("combined", 0.6)) for seed in range(3)]
+    text = "combined is above baseline in every program cell"
+    (claim,) = [claim for claim in judge(rows, {"programs": 7}) if claim.text == text]
+    assert claim.verdict == "not tested"
+    assert claim.evidence.startswith("6 of 7 runs so far: combined minus baseline, in points: length 2 +10.0")
+    assert {claim.text: claim.verdict for claim in judge(rows, {"programs": 6})}[text] == "seen"
+
+
 def test_students_t() -> None:
     table = {1: 12.706, 2: 4.303, 3: 3.182, 5: 2.571, 10: 2.228, 30: 2.042}
     for freedom, value in table.items():

@@ -21,7 +21,7 @@ from execlab.errors import ExeclabError, unknown
 from execlab.experiments.claims import judge
 from execlab.experiments.figures import captions
 from execlab.experiments.grids import modification
-from execlab.experiments.rows import ACCURACIES, read_json, read_rows
+from execlab.experiments.rows import ACCURACIES, planned_runs, read_json, read_rows
 from execlab.experiments.summary import Mean, cell, grouped, mean
 from execlab.training.config import Config
 
@@ -78,6 +78,11 @@ class Results:
         if not found:
             raise ExeclabError(f"{self.document} asks for results of {' '.join(names) or 'nothing'}: there are none")
         return found
+
+    def claims(self, names: Sequence[str]) -> list[Claim]:
+        """What their rows say about the paper's claims."""
+        planned = {one: n for name in names for one, n in planned_runs(self.folder / name).items()}
+        return judge(self.rows(names), planned)
 
     def json(self, name: str) -> Any:
         """A file of its own shape."""
@@ -146,8 +151,7 @@ def _reading(results: Results, claim: Claim) -> str:
 
 def claims(results: Results, *names: str) -> list[str]:
     """Each claim of the paper: verdict, evidence, budget, reading."""
-    rows = results.rows(names)
-    by = grouped(rows, lambda line: line["experiment"])
+    by = grouped(results.rows(names), lambda line: line["experiment"])
     lines = [
         (
             claim.text,
@@ -155,14 +159,14 @@ def claims(results: Results, *names: str) -> list[str]:
             f"{claim.evidence[0].upper()}{claim.evidence[1:]} {_budget(by[claim.experiment])} characters per run.",
             _reading(results, claim),
         )
-        for claim in judge(rows)
+        for claim in results.claims(names)
     ]
     return _table(["The paper", "Here", "Evidence (95 % intervals over n seeds)", "Reading"], lines)
 
 
 def verdicts(results: Results, *names: str) -> list[str]:
     """The claims in a few lines: which are seen, which are not."""
-    by = grouped(judge(results.rows(names)), lambda claim: claim.verdict)
+    by = grouped(results.claims(names), lambda claim: claim.verdict)
     return [
         f"- **{verdict}** ({len(by[verdict])}): " + "; ".join(claim.text for claim in by[verdict]) + "."
         for verdict in ("seen", "not seen", "not tested")
@@ -230,7 +234,7 @@ def machines(results: Results, *names: str) -> list[str]:
             f"{one.get('processor')}, Python {one.get('python')}, torch {one.get('torch')}" if one else "not recorded"
             for one in said
         ]
-        planned = len(read_json(results.folder / name / "grid.json", rows))
+        planned = planned_runs(results.folder / name)[rows[0]["experiment"]] or len(rows)
         count = {one: told.count(one) for one in dict.fromkeys(told)}
         lines.append(
             [

@@ -210,7 +210,19 @@ RULES: dict[str, list[Callable[[Sequence[Row]], Claim]]] = {
 }
 
 
-def judge(rows: Sequence[Row]) -> list[Claim]:
-    """Every claim that belongs to the experiments in the rows."""
+def judge(rows: Sequence[Row], planned: Mapping[str, int] | None = None) -> list[Claim]:
+    """Every claim that belongs to the experiments in the rows.
+
+    `planned` is how many runs an experiment has: while some are missing, what they tell so far is no verdict.
+    """
     by = grouped(rows, lambda line: line["experiment"])
-    return [replace(rule(by[name]), experiment=name) for name, rules in RULES.items() if name in by for rule in rules]
+    found = []
+    for name in (name for name in RULES if name in by):
+        done, whole = len(by[name]), (planned or {}).get(name, 0)
+        for rule in RULES[name]:
+            claim = replace(rule(by[name]), experiment=name)
+            if done < whole:
+                said = f"{done} of {whole} runs so far: {claim.evidence}"
+                claim = replace(claim, verdict="not tested", evidence=said)
+            found.append(claim)
+    return found

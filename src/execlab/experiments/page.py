@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from execlab.experiments.claims import Claim, judge
 from execlab.experiments.figures import draw
-from execlab.experiments.rows import ACCURACIES, read_json, read_rows
+from execlab.experiments.rows import ACCURACIES, planned_runs, read_json, read_rows
 from execlab.experiments.summary import cell, grouped, mean
 from execlab.training.checkpoints import write_atomically
 
@@ -39,7 +39,7 @@ def write_page(folder: Path) -> Path:
     rows = read_rows(folder)
     parts = ["<h1>Learning to Execute, reproduced with execlab</h1>", _head(rows), _missing(folder, rows)]
     captions = draw(rows, folder / "figures") if rows else {}
-    parts += [_claims(judge(rows)), "<h2>Figures</h2>" if captions else ""]
+    parts += [_claims(judge(rows, planned_runs(folder))), "<h2>Figures</h2>" if captions else ""]
     for name, caption in captions.items():
         svg = (folder / "figures" / f"{name}.svg").read_text(encoding="utf-8")
         inline = svg[svg.index("<svg") :]

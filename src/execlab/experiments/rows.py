@@ -138,6 +138,12 @@ def read_json(path: Path, otherwise: Any) -> Any:
         raise ExeclabError(f"{path} is damaged: it is not JSON") from None
 
 
+def planned_runs(folder: Path) -> dict[str, int]:
+    """How many runs the experiment in a folder has, as far as that is known."""
+    experiments = {line["experiment"] for line in read_rows(folder)}
+    return dict.fromkeys(experiments, len(read_json(folder / "grid.json", {})))
+
+
 def read_rows(folder: Path) -> list[dict[str, Any]]:
     """results.jsonl."""
     path = folder / "results.jsonl"
