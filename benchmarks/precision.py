@@ -29,7 +29,6 @@ def trained(seed: int, precision: str, asked: argparse.Namespace) -> dict[str, f
         data_seed=seed,
         precision=precision,
         evaluate_count=1_000,
-        evaluate_every=200,
         threads=asked.threads,
         device="cpu",
     )
