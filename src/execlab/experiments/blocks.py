@@ -186,9 +186,10 @@ def cells(results: Results, name: str, column: str = "teacher_forced_accuracy") 
     for where, found in by_cell.items():
         by = grouped(found, lambda line: line["strategy"])
         told = [_percent(mean([line[column] for line in by[one]])) if one in by else "" for one in strategies]
-        seeds = len({line["seed"] for line in found})
+        counts = [len(by.get(one, [])) for one in strategies]
+        seeds = "/".join(str(n) for n in (counts if len(set(counts)) > 1 else counts[:1]))
         what = [str(where.length), str(where.nesting), *([where.special] if special else [])]
-        lines.append([*what, *told, str(seeds), _budget(found)])
+        lines.append([*what, *told, seeds, _budget(found)])
     return _table(["Length", "Nesting", *([""] if special else []), *strategies, "Seeds", "Characters"], lines)
 
 

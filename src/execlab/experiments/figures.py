@@ -31,7 +31,8 @@ MARKS = dict(
 
 def caption(rows: Sequence[Row]) -> str:
     """n, seeds and budget, as every figure must say them."""
-    seeds = len({line["seed"] for line in rows})
+    counts = [len(lines) for lines in grouped(rows, lambda line: (cell(line), line["strategy"])).values()]
+    seeds = " to ".join(dict.fromkeys(str(end) for end in (min(counts), max(counts))))
     budgets = sorted({line["characters"] for line in rows})
     spread = " to ".join(dict.fromkeys(f"{budget / 1e6:,.2f}" for budget in (budgets[0], budgets[-1])))
     cells = grouped(rows, cell).values()
@@ -39,9 +40,9 @@ def caption(rows: Sequence[Row]) -> str:
         max(line["characters"] for line in one) < 1.02 * min(line["characters"] for line in one) for one in cells
     )
     same = ", the same within a cell" if even else ", which differ within a cell"
-    intervals = "95 % intervals over seeds" if seeds > 1 else "no intervals: one seed"
+    intervals = "95 % intervals over seeds" if max(counts) > 1 else "no intervals: one seed"
     return (
-        f"Test split, n = {rows[0]['n']:,} samples per run, {seeds} seed{'s' * (seeds > 1)}, {intervals}; "
+        f"Test split, n = {rows[0]['n']:,} samples per run, {seeds} seed{'s' * (max(counts) > 1)}, {intervals}; "
         f"{spread} million characters per run{same}; scale {rows[0]['scale']}."
     )
 
