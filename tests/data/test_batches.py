@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from execlab.data.batches import AlignedFeed, Batch, Lesson, StreamFeed, cuts, encode, pack
+from execlab.data.batches import AlignedFeed, Batch, Lesson, StreamFeed, encode, pack
 from execlab.data.splits import split_of
 from execlab.data.vocabulary import END_MARK, VOCABULARY
 from execlab.tasks import Difficulty, Sample
@@ -19,17 +19,16 @@ PROGRAMS = Lesson(ProgramTask(), Difficulty(6, 3), "mix", seed=4)
 GOAL = Difficulty(6, 3)
 
 
-def text_of(ids: np.ndarray) -> str:
-    return "".join(VOCABULARY[i] for i in ids)
-
-
 def rows_of(batch: Batch) -> list[tuple[str, list[int]]]:
-    """Each row's characters and targets, put together from the pieces."""
-    rows: list[tuple[str, list[int]]] = []
-    for row in range(batch.pieces[0].ids.shape[1]):
-        pieces = [piece for piece in batch.pieces if piece.ids.shape[1] > row]
-        text = "".join(text_of(piece.ids[:, row]) for piece in pieces)
-        rows.append((text, [int(t) for piece in pieces for t in piece.targets[:, row]]))
+    """Each row's characters and targets."""
+    rows: list[tuple[str, list[int]]] = [("", []) for _ in range(batch.rows[0])]
+    place = 0
+    for count in batch.rows:
+        for row in range(count):
+            text, targets = rows[row]
+            rows[row] = (text + VOCABULARY[batch.ids[place]], [*targets, int(batch.targets[place])])
+            place += 1
+    assert place == len(batch.ids) == len(batch.targets)
     return rows
 
 
@@ -43,11 +42,11 @@ def test_pack_by_hand() -> None:
     long, short = rows_of(batch)
     two, one, end = (VOCABULARY.index(c) for c in "21.")
     assert long == ("12.12", [-1, -1, one, two, end])
-    assert (short[0][:3], short[1][:3]) == ("1.1", [-1, one, end])
-    assert set(short[1][3:]) <= {-1}
+    assert short == ("1.1", [-1, one, end])
 
 
 def test_every_sample_is_whole_and_every_output_character_counts_once() -> None:
+    """And nothing else is read: no padding."""
     samples = list(islice(PROGRAMS.samples(PROGRAMS.stream("x", 0, 0, GOAL), GOAL), 100))
     batch = pack(samples)
     found = []
@@ -55,26 +54,10 @@ def test_every_sample_is_whole_and_every_output_character_counts_once() -> None:
         said = "".join(VOCABULARY[t] for t in targets if t >= 0)
         read = text[: targets.index(next(t for t in targets if t >= 0))]
         assert said.endswith(END_MARK)
-        assert text.startswith(f"{read}{END_MARK}{said[:-1]}")
+        assert text == f"{read}{END_MARK}{said[:-1]}"
         found.append(Sample(read, said[:-1]))
     assert sorted(found) == sorted(samples)
-    assert batch.used == sum(len(s.input) + len(s.target) + 1 for s in samples)
-
-
-@pytest.mark.parametrize("rows", [32, 64, 100])
-def test_little_is_padding(rows: int) -> None:
-    batches = [AlignedFeed(PROGRAMS, rows).batch(step, GOAL) for step in range(20)]
-    used, characters = sum(b.used for b in batches), sum(b.characters for b in batches)
-    assert 1 - used / characters <= 0.1
-    assert len(batches[0].pieces) <= 12
-
-
-def test_cuts_end_at_the_longest() -> None:
-    assert cuts([5]) == [5]
-    for lengths in ([9, 9, 9], [100, 50, 10, 10, 2], list(range(60, 0, -1))):
-        found = cuts(lengths)
-        assert found[-1] == max(lengths)
-        assert found == sorted(set(found))
+    assert (np.diff(batch.rows) <= 0).all()
 
 
 def test_batches_are_functions_of_seed_step_and_difficulty() -> None:
@@ -91,10 +74,8 @@ def test_batches_are_functions_of_seed_step_and_difficulty() -> None:
 
 
 def same(one: Batch, other: Batch) -> bool:
-    return one.samples == other.samples and all(
-        np.array_equal(a.ids, b.ids) and np.array_equal(a.targets, b.targets)
-        for a, b in zip(one.pieces, other.pieces, strict=True)
-    )
+    arrays = ((one.ids, other.ids), (one.targets, other.targets), (one.rows, other.rows))
+    return one.samples == other.samples and all(np.array_equal(a, b) for a, b in arrays)
 
 
 @pytest.mark.parametrize("window", [7, 50])
@@ -119,17 +100,16 @@ def test_the_stream_is_what_a_slow_construction_gives(window: int) -> None:
             text += part.ljust(size, END_MARK)
             marks += part_marks + [False] * (size - len(part))
         for step in range(steps):
-            (piece,) = feed.batch(step, GOAL).pieces
+            found, targets = rows_of(feed.batch(step, GOAL))[row]
             begin = step * window
-            assert text_of(piece.ids[:, row]) == text[begin : begin + window]
-            expected = [VOCABULARY.index(text[i + 1]) if marks[i] else -1 for i in range(begin, begin + window)]
-            assert piece.targets[:, row].tolist() == expected
+            assert found == text[begin : begin + window]
+            assert targets == [VOCABULARY.index(text[i + 1]) if marks[i] else -1 for i in range(begin, begin + window)]
 
 
 def test_samples_are_counted_where_they_end() -> None:
     feed = StreamFeed(PROGRAMS, 6, 25, 20)
     counted = sum(feed.batch(step, GOAL).samples for step in range(20))
-    texts = ["".join(text_of(feed.batch(step, GOAL).pieces[0].ids[:, row]) for step in range(20)) for row in range(6)]
+    texts = ["".join(rows_of(feed.batch(step, GOAL))[row][0] for step in range(20)) for row in range(6)]
     # Every sample has two end marks; the filling at the end is made of end marks too.
     assert counted == sum(text.rstrip(END_MARK).count(END_MARK) // 2 + 1 for text in texts)
 

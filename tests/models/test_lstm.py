@@ -10,7 +10,7 @@ from torch import Tensor
 
 from execlab.data.batches import Lesson, StreamFeed
 from execlab.data.vocabulary import VOCABULARY
-from execlab.models import LSTM
+from execlab.models import LSTM, native
 from execlab.tasks import Difficulty
 from execlab.tasks.program import ProgramTask
 from execlab.training.config import PRESETS
@@ -76,9 +76,42 @@ def test_the_written_out_backward_passes_gradcheck() -> None:
     from execlab.models.recurrence import Recurrence
 
     rng = torch.Generator().manual_seed(0)
-    shapes = [(4, 2, 12), (12, 3), (2, 3), (2, 3)]
-    inputs = [torch.randn(shape, generator=rng, dtype=torch.float64, requires_grad=True) for shape in shapes]
-    assert torch.autograd.gradcheck(Recurrence.apply, inputs)
+    for rows in ([2, 2, 2, 2], [3, 2, 2, 1]):
+        shapes = [(sum(rows), 12), (12, 3), (rows[0], 3), (rows[0], 3)]
+        inputs = [torch.randn(shape, generator=rng, dtype=torch.float64, requires_grad=True) for shape in shapes]
+        assert torch.autograd.gradcheck(Recurrence.apply, (*inputs, torch.tensor(rows)))
+
+
+@pytest.mark.parametrize("kernel", ["native", "torch", "elsewhere"])
+def test_rows_that_end_are_as_if_each_were_read_alone(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """h of every character, the state of the rows that are left, and gradients."""
+    model = LSTM(V, LAYERS, 16, EMBEDDING)
+    model.initialize(seed=3, init=0.5, forget_bias=0.0)
+    if kernel == "native":
+        found = native.usable(16)
+        if isinstance(found, str):
+            pytest.skip(found)
+        model.native = found
+    rng = torch.Generator().manual_seed(1)
+    lengths = [9, 9, 6, 5, 5, 1]
+    texts = [torch.randint(0, V, (length,), generator=rng) for length in lengths]
+    rows = torch.tensor([sum(length > t for length in lengths) for t in range(9)])
+    ids = torch.stack([text[t] for t in range(9) for text in texts if len(text) > t])
+    weights = torch.randn(len(ids), 16, generator=rng)
+    if kernel == "elsewhere":  # PyTorch's own recurrence, as on a GPU
+        monkeypatch.setattr(torch, "is_autocast_enabled", lambda _: True)
+    h, state = model.read_rows(ids, rows, model.start(len(texts)))
+    monkeypatch.undo()
+    alone = [model.read(text[:, None], model.start(1)) for text in texts]
+    expected = torch.stack([alone[row][0][t, 0] for t in range(9) for row in range(int(rows[t]))])
+    torch.testing.assert_close(h, expected, atol=1e-5, rtol=1e-5)
+    for part, left in enumerate(state):
+        torch.testing.assert_close(left, torch.cat([one[1][part] for one in alone[:2]], dim=1), atol=1e-5, rtol=1e-5)
+    learned = [parameter for name, parameter in model.named_parameters() if not name.startswith("output")]
+    ours = torch.autograd.grad((h * weights).sum() + state[1].sum(), learned)
+    theirs = torch.autograd.grad((expected * weights).sum() + sum(one[1][1].sum() for one in alone[:2]), learned)
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
 
 
 def test_the_papers_size() -> None:
@@ -122,8 +155,9 @@ def test_the_first_loss_is_that_of_knowing_nothing() -> None:
     model = make_model(PRESETS["paper"])
     model.initialize(0, 0.08, 0.0)
     feed = StreamFeed(Lesson(ProgramTask(), Difficulty(4, 2), "mix"), 100, 50, 100)
-    (piece,) = feed.batch(0, Difficulty(4, 2)).pieces
-    targets = torch.from_numpy(piece.targets)
-    logits, _ = model(torch.from_numpy(piece.ids), model.start(100))
+    batch = feed.batch(0, Difficulty(4, 2))
+    targets = torch.from_numpy(batch.targets)
+    h, _ = model.read_rows(torch.from_numpy(batch.ids), torch.from_numpy(batch.rows), model.start(100))
+    logits = model.logits(h)
     loss = torch.nn.functional.cross_entropy(logits[targets >= 0], targets[targets >= 0])
     assert loss.item() == pytest.approx(math.log(len(VOCABULARY)), abs=0.1)

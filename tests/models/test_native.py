@@ -28,29 +28,43 @@ def compiled() -> native.Native:
     return found
 
 
+def rows_of(steps: int, rows: int) -> Tensor:
+    return torch.full((steps,), rows)
+
+
 def both_ways(
-    shape: tuple[int, int, int], scale: float, compiled: native.Native | None, *, half: bool = False
+    shape: tuple[int, int, int],
+    scale: float,
+    compiled: native.Native | None,
+    *,
+    half: bool = False,
+    ending: bool = True,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Outputs and gradients of a recurrence."""
+    """Outputs and gradients of a recurrence; half of its rows drop out on the way, if any shall."""
     steps, rows, n = shape
     rng = torch.Generator().manual_seed(steps * rows + n)
-    shapes = [(steps, rows, 4 * n), (4 * n, n), (rows, n), (rows, n)]
+    left = (
+        torch.tensor([max(rows - t * rows // (2 * steps), 1) for t in range(steps)]) if ending else rows_of(steps, rows)
+    )
+    shapes = [(int(left.sum()), 4 * n), (4 * n, n), (rows, n), (rows, n)]
     inputs = [
         torch.randn(size, generator=rng) * factor for size, factor in zip(shapes, (scale, 0.2, 0.5, scale), strict=True)
     ]
     for tensor in inputs:
         tensor.requires_grad_()
     projected, weight, h, c = inputs
-    outputs = recur(projected, weight, h, c, compiled, half=half)
+    outputs = recur(projected, weight, h, c, left, compiled, half=half)
     loss = sum((output * torch.randn(output.shape, generator=rng)).sum() for output in outputs)
     return list(outputs), list(torch.autograd.grad(loss, inputs))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 16), (5, 3, 16), (7, 13, 48), (9, 8, 80), (4, 25, 112), (6, 32, 128)])
 @pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
-def test_equals_pytorch(compiled: native.Native, shape: tuple[int, int, int], scale: float) -> None:
+@pytest.mark.parametrize("ending", [True, False])
+def test_equals_pytorch(compiled: native.Native, shape: tuple[int, int, int], scale: float, ending: bool) -> None:
     """Every remainder of rows and columns; gates from hardly open to shut."""
-    for ours, theirs in zip(both_ways(shape, scale, compiled), both_ways(shape, scale, None), strict=True):
+    found = (both_ways(shape, scale, kernel, ending=ending) for kernel in (compiled, None))
+    for ours, theirs in zip(*found, strict=True):
         for one, other in zip(ours, theirs, strict=True):
             torch.testing.assert_close(one, other, atol=1e-5 * max(scale, 1), rtol=1e-4)
 
@@ -83,19 +97,18 @@ def test_a_model_learns_in_bfloat16(compiled: native.Native) -> None:
 
 def test_extreme_values_stay_finite(compiled: native.Native) -> None:
     for value in (1e4, -1e4, 3e38, -3e38):
-        outputs = recur(
-            torch.full((2, 3, 64), value), torch.zeros(64, 16), torch.zeros(3, 16), torch.ones(3, 16), compiled
-        )
+        states = torch.zeros(3, 16), torch.ones(3, 16)
+        outputs = recur(torch.full((6, 64), value), torch.zeros(64, 16), *states, rows_of(2, 3), compiled)
         assert all(torch.isfinite(output).all() for output in outputs)
 
 
 def test_nan_is_not_hidden(compiled: native.Native) -> None:
     """A loss that has become NaN must be seen as such."""
-    projected = torch.zeros(2, 3, 64)
-    projected[1, 2, 5] = float("nan")
-    h, _, _ = recur(projected, torch.zeros(64, 16), torch.zeros(3, 16), torch.zeros(3, 16), compiled)
-    assert torch.isnan(h[1, 2, 5])
-    assert torch.isfinite(h[1, :2]).all()
+    projected = torch.zeros(6, 64)
+    projected[5, 5] = float("nan")
+    h, _, _ = recur(projected, torch.zeros(64, 16), torch.zeros(3, 16), torch.zeros(3, 16), rows_of(2, 3), compiled)
+    assert torch.isnan(h[5, 5])
+    assert torch.isfinite(h[:5]).all()
 
 
 def test_the_same_bits_with_any_number_of_threads(compiled: native.Native) -> None:

@@ -10,6 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 import torch
 
@@ -76,15 +77,17 @@ def test_shares_are_the_whole() -> None:
     samples = [Sample("1" * (3 + 5 * (i % 3)), "2") for i in range(7)]
     batch = pack(samples)
     shared = [Ranks(rank, 3).share(batch) for rank in range(3)]
-    for number, piece in enumerate(batch.pieces):
-        parts = [share[number] for share in shared if number < len(share)]
-        assert sum(part.ids.shape[1] for part in parts) == piece.ids.shape[1]
-        assert sum(int((part.targets >= 0).sum()) for part in parts) == int((piece.targets >= 0).sum())
+    for t, count in enumerate(batch.rows):
+        assert sum(share.rows[t] for share in shared if t < len(share.rows)) == count
+    for part in ("ids", "targets"):
+        assert sorted(np.concatenate([getattr(share, part) for share in shared])) == sorted(getattr(batch, part))
+    assert all(len(share.ids) == share.rows.sum() for share in shared)
     assert [Ranks(rank, 3).rows(7) for rank in range(3)] == [3, 2, 2]
     stream = StreamFeed(Lesson(AdditionTask(), Difficulty(2), "mix"), 4, 10, 5).batch(0, Difficulty(2))
-    (left,), (right,) = (Ranks(rank, 2).share(stream) for rank in range(2))
-    assert (left.ids == stream.pieces[0].ids[:, ::2]).all()
-    assert (right.ids == stream.pieces[0].ids[:, 1::2]).all()
+    for rank in range(2):
+        share = Ranks(rank, 2).share(stream)
+        assert (share.ids.reshape(10, 2) == stream.ids.reshape(10, 4)[:, rank::2]).all()
+        assert (share.targets.reshape(10, 2) == stream.targets.reshape(10, 4)[:, rank::2]).all()
 
 
 def test_rows_come_back_in_their_order() -> None:

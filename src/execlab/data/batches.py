@@ -27,35 +27,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NO_TARGET = -1
-MAX_PADDING = 0.08  # a batch within this is not cut at all
-PADDING_PER_CUT = 0.012
 _IDS = np.full(128, 255, dtype=np.uint8)
 _IDS[[ord(character) for character in VOCABULARY]] = np.arange(len(VOCABULARY))
 
 
-class Piece(NamedTuple):
-    """What the model reads and what it should say next; -1 where that does not count."""
-
-    ids: NDArray[np.int64]  # (T, B)
-    targets: NDArray[np.int64]  # (T, B)
-
-
 class Batch(NamedTuple):
-    """The pieces of a step, read one after the other: each goes on with the first rows of the one before."""
+    """What the model reads in a step and what it should say next; -1 where that does not count.
 
-    pieces: list[Piece]
+    The first characters of all rows stand first, then the second ones, and so on. Rows are ordered by length, so that
+    those which have ended are the last ones, and nothing is padded.
+    """
+
+    ids: NDArray[np.int64]  # (N,)
+    targets: NDArray[np.int64]  # (N,)
+    rows: NDArray[np.int64]  # (T,): how many rows have a first character, a second, ...
     samples: int  # that end in this batch
-    used: int  # characters that are not padding
-
-    @property
-    def characters(self) -> int:
-        """Everything that goes through the model, padding included."""
-        return sum(piece.ids.size for piece in self.pieces)
-
-    @property
-    def padding(self) -> float:
-        """The share of characters that are mere padding."""
-        return 1 - self.used / self.characters
 
 
 @dataclass(frozen=True)
@@ -88,47 +74,17 @@ def encode(text: str) -> NDArray[np.int64]:
 
 
 def pack(samples: Sequence[Sample]) -> Batch:
-    """Whole samples, one per row, longest first; rows drop out in a few groups as they end, so little is padding."""
+    """Whole samples, one per row, longest first."""
     samples = sorted(samples, key=lambda sample: -len(sample.input) - len(sample.target))
     texts = [with_end_marks(*sample) for sample in samples]
     longest = len(texts[0])
     ids = encode("".join(text.ljust(longest, END_MARK) for text in texts)).reshape(len(texts), longest)
     starts = np.array([len(sample.input) for sample in samples])[:, None]  # the input's end mark asks for output
-    lengths = [len(text) - 1 for text in texts]  # the last character is predicted, never read
+    lengths = np.array([len(text) - 1 for text in texts])[:, None]  # the last character is predicted, never read
     place = np.arange(longest - 1)
-    counts = (place >= starts) & (place < np.array(lengths)[:, None])
-    targets = np.where(counts, ids[:, 1:], NO_TARGET)
-    pieces, begin = [], 0
-    for end in cuts(lengths):
-        rows = sum(length > begin for length in lengths)
-        pieces.append(Piece(_columns(ids[:rows, begin:end]), _columns(targets[:rows, begin:end])))
-        begin = end
-    return Batch(pieces, len(samples), sum(lengths))
-
-
-def _columns(table: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.ascontiguousarray(table.T)
-
-
-def cuts(lengths: Sequence[int]) -> list[int]:
-    """Where rows of these lengths, longest first, drop out: as few places as keep the padding small.
-
-    >>> cuts([9, 9, 8, 9]), cuts([90, 40, 38, 12, 10, 10])
-    ([9], [10, 12, 40, 90])
-    """
-    total = sum(lengths)
-    if lengths[0] * len(lengths) <= total * (1 + MAX_PADDING):
-        return [lengths[0]]
-    found: list[int] = []
-    waste = begin = 0
-    ordered = sorted(lengths)
-    for i, length in enumerate(ordered):
-        # Rows begin..i-1 would have to wait for this one.
-        waste += (i - begin) * (length - ordered[i - 1]) if i > begin else 0
-        if waste > total * PADDING_PER_CUT:
-            found.append(ordered[i - 1])
-            waste, begin = 0, i
-    return [*found, ordered[-1]]
+    read = place < lengths  # (B, T)
+    targets = np.where(place >= starts, ids[:, 1:], NO_TARGET)
+    return Batch(ids[:, :-1].T[read.T], targets.T[read.T], read.sum(axis=0), len(samples))
 
 
 class AlignedFeed:
@@ -180,7 +136,7 @@ class StreamFeed:
         counts = np.array([list(marks) for _, marks, _ in taken], dtype=np.uint8).astype(bool)
         targets = np.where(counts, ids[:, 1:], NO_TARGET)
         ended = sum(ends for _, _, ends in taken)
-        return Batch([Piece(_columns(ids[:, :-1]), _columns(targets))], ended, self.rows * self.window)
+        return Batch(ids[:, :-1].T.ravel(), targets.T.ravel(), np.full(self.window, self.rows), ended)
 
 
 class _Row:

@@ -98,7 +98,7 @@ def measure(config: Config) -> Speed:
                 batch = feed.batch(step, difficulty)
                 loop.step(run, batch)
                 if step >= 2:  # the first ones are slower
-                    read, taken, count = read + batch.characters, taken + time.perf_counter() - begin, count + 1
+                    read, taken, count = read + len(batch.ids), taken + time.perf_counter() - begin, count + 1
         samples = loop.validation_samples(config, config.goal, config.evaluate_count)
         begin = time.perf_counter()
         answer(loop.reader_of(config, run.model), samples, free_running=False)

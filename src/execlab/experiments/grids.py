@@ -1,7 +1,7 @@
 """The paper's figures as lists of runs: plain data, one table per task, three scales.
 
     smoke    seconds, for tests
-    laptop   the paper's grid thinned; every run of a cell gets the same number of characters, padding included
+    laptop   the paper's grid thinned; every run of a cell reads the same number of characters
     paper    to the letter: the paper's network, feed and rule for the end of a run
 
 A cell is a difficulty with its budget of characters. At scale laptop it is 1.5 times what `combined` needs to get 90 %

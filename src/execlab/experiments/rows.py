@@ -36,8 +36,7 @@ COLUMNS: dict[str, str] = {
     "seed": "of the model and of the training samples",
     "steps": "steps of learning",
     "samples": "training samples",
-    "characters": "characters through the model while learning, padding included",
-    "padding": "of the characters, how many were padding",
+    "characters": "characters through the model while learning",
     "seconds": "of learning, without evaluations",
     "parameters": "numbers that are learned",
     **{
@@ -84,7 +83,6 @@ def row(experiment: str, scale: str, planned: Planned, folder: Path) -> dict[str
         "steps": counters["step"],
         "samples": counters["samples"],
         "characters": counters["characters"],
-        "padding": counters["padding"],
         "seconds": round(counters["seconds"], 1),
         "parameters": about["parameters"],
         "n": test["exact_match"]["n"],

@@ -24,6 +24,8 @@ State = tuple[Tensor, ...]
 class LSTM(nn.Module):
     """Characters in, logits of the next character out: `(ids, state) -> (logits, state)`."""
 
+    no_bias: Tensor
+
     def __init__(self, vocabulary: int, layers: int, cells: int, embedding: int) -> None:
         super().__init__()
         self.layers, self.cells = layers, cells
@@ -57,27 +59,40 @@ class LSTM(nn.Module):
         return zeros, zeros
 
     def read(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """The top layer's h for every character, and the state after the last one."""
-        half = torch.is_autocast_enabled("cpu")
-        if torch.is_grad_enabled() and ids.device.type == "cpu" and (self.native is not None or not half):
-            with torch.autocast("cpu", enabled=False):
-                return self._read_written_out(ids, state, half=half)
+        """The top layer's h for every character of `ids` (T, B), and the state after the last one."""
+        if torch.is_grad_enabled():
+            steps, rows = ids.shape
+            h, state = self.read_rows(ids.flatten(), torch.full((steps,), rows), state)
+            return h.view(steps, rows, self.cells), state
         inputs = nn.functional.embedding(ids, self.embedding)  # (T, B, E)
-        weights = []
-        for below, before, bias in zip(self.from_below, self.from_before, self.bias, strict=True):
-            weights += [below, before, bias, self.no_bias]
-        h, *after = torch.lstm(inputs, state, weights, True, self.layers, 0.0, self.training, False, False)
+        h, *after = torch.lstm(inputs, state, self._weights(), True, self.layers, 0.0, False, False, False)
         return h, tuple(after)  # (T, B, n)
 
-    def _read_written_out(self, ids: Tensor, state: State, *, half: bool) -> tuple[Tensor, State]:
-        """The same for learning on a CPU."""
+    def read_rows(self, ids: Tensor, rows: Tensor, state: State) -> tuple[Tensor, State]:
+        """The same for learning, where rows drop out as they end: the first `rows[t]` of them read character t, all
+        characters one after the other in `ids`. The state is that of the rows that are left at the end."""
+        half = torch.is_autocast_enabled("cpu")
+        if ids.device.type == "cpu" and (self.native is not None or not half):
+            with torch.autocast("cpu", enabled=False):
+                return self._read_written_out(ids, rows, state, half=half)
+        inputs = nn.functional.embedding(ids, self.embedding)  # (N, E)
+        h, *after = torch.lstm(inputs, rows, state, self._weights(), True, self.layers, 0.0, True, False)
+        return h, tuple(part[:, : int(rows[-1])] for part in after)  # (N, n)
+
+    def _weights(self) -> list[Tensor]:
+        weights: list[Tensor] = []
+        for below, before, bias in zip(self.from_below, self.from_before, self.bias, strict=True):
+            weights += [below, before, bias, self.no_bias]
+        return weights
+
+    def _read_written_out(self, ids: Tensor, rows: Tensor, state: State, *, half: bool) -> tuple[Tensor, State]:
         # A character's way through the first layer's weights is a row of a small table.
         table = nn.functional.linear(self.embedding, self.from_below[0], self.bias[0])  # (V, 4n)
-        projected = nn.functional.embedding(ids, table)  # (T, B, 4n)
+        projected = nn.functional.embedding(ids, table)  # (N, 4n)
         hs, cs = [], []
         for layer in range(self.layers):
             before = self.from_before[layer]
-            h, last_h, last_c = recur(projected, before, state[0][layer], state[1][layer], self.native, half=half)
+            h, last_h, last_c = recur(projected, before, state[0][layer], state[1][layer], rows, self.native, half=half)
             if layer + 1 < self.layers:
                 projected = linear(h, self.from_below[layer + 1], self.bias[layer + 1], half=half)
             hs.append(last_h)

@@ -44,16 +44,18 @@ class Native:
     width: int  # the number of cells must be a multiple of it
     name: str  # compiler and vector width, for a run's record
 
-    def forward(self, projected: Tensor, weight: Tensor, gates: Tensor, h: Tensor, c: Tensor, squashed: Tensor) -> None:
-        """Fill gates, h, c and squashed, of which h[0] and c[0] are given."""
-        steps, rows, n = squashed.shape
-        w = self.width
+    def forward(
+        self, rows: Tensor, projected: Tensor, weight: Tensor, gates: Tensor, h: Tensor, c: Tensor, squashed: Tensor
+    ) -> None:
+        """Fill gates, h, c and squashed, of which the first h and c are given."""
+        n, w = squashed.shape[1], self.width
         packed = weight.view(4, n // w, w, n).permute(1, 3, 0, 2).contiguous()  # (n/w, n, 4, w)
-        tensors = (projected, packed, gates, h, c, squashed)
-        self._call("execlab_forward", (steps, rows, n), tensors)
+        tensors = (rows, projected, packed, gates, h, c, squashed)
+        self._call("execlab_forward", int(rows[0]), (len(rows), n), tensors)
 
     def backward(
         self,
+        rows: Tensor,
         above: Tensor,
         weight: Tensor,
         gates: Tensor,
@@ -65,18 +67,21 @@ class Native:
     ) -> None:
         """Fill change; dh and dc become those of the first state."""
         packed = torch.cat([panel.reshape(-1) for panel in torch.split(weight, 4 * self.width, dim=1)])
-        self._call("execlab_backward", tuple(squashed.shape), (above, packed, gates, c, squashed, change, dh, dc))
+        tensors = (rows, above, packed, gates, c, squashed, change, dh, dc)
+        self._call("execlab_backward", int(rows[0]), (len(rows), squashed.shape[1]), tensors)
 
     def half_forward(self, *tensors: Tensor) -> None:
         """One character, its product with the weights done: see recurrence.c."""
-        self._call("execlab_half_forward", tuple(tensors[3].shape), tensors)
+        rows, n = tensors[4].shape
+        self._call("execlab_half_forward", rows, (rows, n), tensors)
 
     def half_backward(self, *tensors: Tensor) -> None:
         """The same backward."""
-        self._call("execlab_half_backward", tuple(tensors[0].shape), tensors)
+        rows, n = tensors[0].shape
+        self._call("execlab_half_backward", rows, (rows, n), tensors)
 
-    def _call(self, function: str, sizes: tuple[int, ...], tensors: tuple[Tensor, ...]) -> None:
-        threads = min(torch.get_num_threads(), sizes[-2])  # rows
+    def _call(self, function: str, rows: int, sizes: tuple[int, ...], tensors: tuple[Tensor, ...]) -> None:
+        threads = min(torch.get_num_threads(), rows)
         pointers = [tensor.data_ptr() for tensor in tensors]
         self.library[function](
             *(INTEGER(value) for value in (threads, *sizes)), *(POINTER(value) for value in pointers)

@@ -1,6 +1,8 @@
 /* One LSTM layer through time and back: what recurrence.py does, for one processor's own vectors.
 
-Rows of a batch do not see each other, so a thread takes some rows through all of time and never waits for another.
+Rows drop out as their samples end: character t is read by the first rows[t] rows, never more than the one before, and
+the blocks of all characters lie one after the other. Rows do not see each other, so a thread takes some rows through
+all of time and never waits for another.
 The product with the weights is done a few rows and a panel of columns at a time, so that sums stay in registers; in
 the forward direction a panel holds the four gates of the same cells, and the cell is finished before anything is
 stored. Every sum is in one fixed order: the same machine gives the same bits, however many threads share the rows.
@@ -66,12 +68,22 @@ INLINE vec one_plus_exp(vec x) {
     return (vec)((ivec)p + bits) + 1.0f;
 }
 
+/* Loaded once: gcc would rather load it anew for every row, and then loads are the bottleneck. */
+#if defined(__AVX__) && !defined(__AVX512F__)
+#define KEEP(b) __asm__("" : "+x"(b))
+#else
+#define KEEP(b)
+#endif
+
 /* sums[r][v] += a[r][0..k) times a panel of nv vectors of columns. */
 INLINE void multiply(int mr, int nv, int64_t k, const float *a, int64_t stride, const float *panel, vec sums[ROWS][4]) {
     for (int64_t j = 0; j < k; j++) {
         vec b[4];
 #pragma GCC unroll 4
-        for (int v = 0; v < nv; v++) b[v] = load(panel + (j * nv + v) * W);
+        for (int v = 0; v < nv; v++) {
+            b[v] = load(panel + (j * nv + v) * W);
+            KEEP(b[v]);
+        }
 #pragma GCC unroll 6
         for (int r = 0; r < mr; r++) {
             float x = a[r * stride + j];
@@ -116,30 +128,46 @@ INLINE void cells(int mr, int64_t n, int64_t k, const float *before, const float
         store(h + r * n, finish(n, sums[r], gates + r * 4 * n, c_before + r * n, c + r * n, squashed + r * n));
 }
 
+#define AT_MOST(rows) ((rows) < ROWS ? (rows) : ROWS)
 #define EACH_COUNT(mr, call) \
     switch (mr) { \
     case 1: { enum { M = 1 }; call; break; } \
-    case 2: { enum { M = 2 }; call; break; } \
-    case 3: { enum { M = 3 }; call; break; } \
-    case 4: { enum { M = 4 }; call; break; } \
-    case 5: { enum { M = 5 }; call; break; } \
+    case 2: { enum { M = AT_MOST(2) }; call; break; } \
+    case 3: { enum { M = AT_MOST(3) }; call; break; } \
+    case 4: { enum { M = AT_MOST(4) }; call; break; } \
+    case 5: { enum { M = AT_MOST(5) }; call; break; } \
     default: { enum { M = ROWS }; call; break; } \
     }
 
 /* Floats per vector: the number of cells must be a multiple of it, and panels are packed by it. */
 int64_t execlab_width(void) { return W; }
 
-static void forward(int64_t steps, int64_t batch, int64_t n, int64_t first, int64_t last, const float *projected,
+/* The first row of a share, so that all shares have about as many characters. */
+static int64_t first_of(int64_t share, int64_t threads, int64_t steps, const int64_t *rows) {
+    int64_t total = 0, before = 0, row = 0;
+    for (int64_t t = 0; t < steps; t++) total += rows[t];
+    for (int64_t length = steps; row < rows[0] && before * threads < total * share; row++) {
+        while (rows[length - 1] <= row) length--;
+        before += length;
+    }
+    return row;
+}
+
+static void forward(int64_t steps, int64_t n, const int64_t *rows, int64_t first, int64_t last, const float *projected,
                     const float *packed, float *gates, float *h, float *c, float *squashed) {
-    for (int64_t t = 0; t < steps; t++)
+    int64_t before = 0, now = 0; /* where the blocks begin: of h and c before character t, of all else at t */
+    for (int64_t t = 0; t < steps; t++) {
+        int64_t next = rows[0] + now, end = rows[t] < last ? rows[t] : last;
         for (int64_t j = 0; j < n; j += W)
-            for (int64_t row = first; row < last; row += ROWS) {
-                int64_t left = last - row, now = t * batch + row, next = now + batch;
+            for (int64_t row = first; row < end; row += ROWS) {
+                int64_t left = end - row, old = (before + row) * n, at = now + row, new = (next + row) * n;
                 EACH_COUNT(left < ROWS ? left : ROWS,
-                           cells(M, n, n, h + now * n, packed + j * 4 * n, projected + now * 4 * n + j,
-                                 gates + now * 4 * n + j, c + now * n + j, c + next * n + j, h + next * n + j,
-                                 squashed + now * n + j))
+                           cells(M, n, n, h + old, packed + j * 4 * n, projected + at * 4 * n + j,
+                                 gates + at * 4 * n + j, c + old + j, c + new + j, h + new + j, squashed + at * n + j))
             }
+        before = next;
+        now += rows[t];
+    }
 }
 
 INLINE void columns(int mr, int nv, int64_t n, const float *change, const float *panel, float *dh) {
@@ -163,56 +191,61 @@ INLINE void blame(int64_t n, vec of_h, const float *gates, const float *c_before
     store(dc, of_c * f);
 }
 
-static void backward(int64_t steps, int64_t batch, int64_t n, int64_t first, int64_t last, const float *above,
+static void backward(int64_t steps, int64_t n, const int64_t *rows, int64_t first, int64_t last, const float *above,
                      const float *packed, const float *gates, const float *c, const float *squashed, float *change,
                      float *dh, float *dc) {
+    int64_t now = 0;
+    for (int64_t t = 0; t < steps; t++) now += rows[t];
     for (int64_t t = steps - 1; t >= 0; t--) {
-        for (int64_t row = first; row < last; row++) {
-            int64_t now = t * batch + row;
+        now -= rows[t];
+        int64_t before = t ? rows[0] + now - rows[t - 1] : 0, end = rows[t] < last ? rows[t] : last;
+        for (int64_t row = first; row < end; row++) {
+            int64_t at = now + row;
             for (int64_t j = 0; j < n; j += W) {
-                vec of_h = load(dh + row * n + j) + load(above + now * n + j), out[4];
-                blame(n, of_h, gates + now * 4 * n + j, c + now * n + j, squashed + now * n + j, dc + row * n + j, out);
-                for (int v = 0; v < 4; v++) store(change + now * 4 * n + v * n + j, out[v]);
+                vec of_h = load(dh + row * n + j) + load(above + at * n + j), out[4];
+                blame(n, of_h, gates + at * 4 * n + j, c + (before + row) * n + j, squashed + at * n + j,
+                      dc + row * n + j, out);
+                for (int v = 0; v < 4; v++) store(change + at * 4 * n + v * n + j, out[v]);
             }
         }
         for (int64_t j = 0; j < n; j += 4 * W) {
             int64_t vectors = (n - j) / W;
             const float *panel = packed + j * 4 * n;
-            for (int64_t row = first; row < last; row += ROWS) {
-                int64_t left = last - row, mr = left < ROWS ? left : ROWS;
-                const float *now = change + (t * batch + row) * 4 * n;
+            for (int64_t row = first; row < end; row += ROWS) {
+                int64_t left = end - row, mr = left < ROWS ? left : ROWS;
+                const float *of = change + (now + row) * 4 * n;
                 float *out = dh + row * n + j;
                 switch (vectors) {
-                case 1: EACH_COUNT(mr, columns(M, 1, n, now, panel, out)) break;
-                case 2: EACH_COUNT(mr, columns(M, 2, n, now, panel, out)) break;
-                case 3: EACH_COUNT(mr, columns(M, 3, n, now, panel, out)) break;
-                default: EACH_COUNT(mr, columns(M, 4, n, now, panel, out))
+                case 1: EACH_COUNT(mr, columns(M, 1, n, of, panel, out)) break;
+                case 2: EACH_COUNT(mr, columns(M, 2, n, of, panel, out)) break;
+                case 3: EACH_COUNT(mr, columns(M, 3, n, of, panel, out)) break;
+                default: EACH_COUNT(mr, columns(M, 4, n, of, panel, out))
                 }
             }
         }
     }
 }
 
-/* A batch forward through time. projected, gates (T, B, 4n); packed (n/W, n, 4, W); h, c (T+1, B, n), the first of
-them given; squashed (T, B, n). */
-void execlab_forward(int64_t threads, int64_t steps, int64_t batch, int64_t n, const float *projected,
+/* A batch of B = rows[0] rows and N characters forward through time. rows (T); projected, gates (N, 4n); packed
+(n/W, n, 4, W); h, c (B+N, n), the first B of them given; squashed (N, n). */
+void execlab_forward(int64_t threads, int64_t steps, int64_t n, const int64_t *rows, const float *projected,
                      const float *packed, float *gates, float *h, float *c, float *squashed) {
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int64_t share = 0; share < threads; share++)
-        forward(steps, batch, n, batch * share / threads, batch * (share + 1) / threads, projected, packed, gates, h, c,
-                squashed);
+        forward(steps, n, rows, first_of(share, threads, steps, rows), first_of(share + 1, threads, steps, rows),
+                projected, packed, gates, h, c, squashed);
 }
 
-/* The same backward. above (T, B, n): what each h is blamed for; change (T, B, 4n): what each gate's input is blamed
-for; dh, dc (B, n): of the last state on entry, of the first on return; packed: panels of up to 4 W columns of the
-weights (4n, n), each (4n, columns). */
-void execlab_backward(int64_t threads, int64_t steps, int64_t batch, int64_t n, const float *above,
+/* The same backward. above (N, n): what each h is blamed for; change (N, 4n): what each gate's input is blamed for;
+dh, dc (B, n): of a row's last state on entry, of its first on return; packed: panels of up to 4 W columns of the weights
+(4n, n), each (4n, columns). */
+void execlab_backward(int64_t threads, int64_t steps, int64_t n, const int64_t *rows, const float *above,
                       const float *packed, const float *gates, const float *c, const float *squashed, float *change,
                       float *dh, float *dc) {
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int64_t share = 0; share < threads; share++)
-        backward(steps, batch, n, batch * share / threads, batch * (share + 1) / threads, above, packed, gates, c,
-                 squashed, change, dh, dc);
+        backward(steps, n, rows, first_of(share, threads, steps, rows), first_of(share + 1, threads, steps, rows),
+                 above, packed, gates, c, squashed, change, dh, dc);
 }
 
 /* One character where the products are PyTorch's, in bfloat16: product (B, 4n) of h and the weights; h and half_h are

@@ -3,6 +3,9 @@
 PyTorch's own recurrence records some twenty small operations per character for autograd. Here a character costs six
 operations each way, and everything that does not depend on the step before is done for all characters at once: the
 factors of the gates' gradients, and the gradients of the weights.
+
+Rows drop out as their samples end, so nothing is padded: character t is read by the first `rows[t]` rows, never more
+than the one before, and the blocks of all characters lie one after the other (N = sum of rows).
 """
 
 from __future__ import annotations
@@ -15,68 +18,66 @@ from torch import Tensor
 if TYPE_CHECKING:
     from execlab.models.native import Native
 
+Outputs = tuple[Tensor, Tensor, Tensor]
+
 
 class Recurrence(torch.autograd.Function):
-    """`(projected, weight, h, c) -> (all h, last h, last c)`; gates in the order i, f, g, o."""
+    """`(projected, weight, h, c, rows) -> (all h, last h, last c)`; gates in the order i, f, g, o."""
 
     @staticmethod
-    def forward(ctx: Any, projected: Tensor, weight: Tensor, h0: Tensor, c0: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Through time: projected (T, B, 4n) is what comes from the layer below, bias included."""
-        steps, n = projected.shape[0], h0.shape[1]
+    def forward(ctx: Any, projected: Tensor, weight: Tensor, h0: Tensor, c0: Tensor, rows: Tensor) -> Outputs:
+        """Through time: projected (N, 4n) is what comes from the layer below, bias included."""
+        n, counts = h0.shape[1], rows.tolist()
         gates, h, c, squashed = _room(projected, h0, c0)
         transposed = weight.t()
-        hs, cs, i_f = h.unbind(), c.unbind(), gates[:, :, : 2 * n].unbind()
-        i, f, g, o = (gate.unbind() for gate in torch.split(gates, n, dim=2))
-        for t, (below, gate, squash) in enumerate(
-            zip(projected.unbind(), gates.unbind(), squashed.unbind(), strict=True)
-        ):
-            torch.addmm(below, hs[t], transposed, out=gate)
-            i_f[t].sigmoid_()
-            g[t].tanh_()
-            o[t].sigmoid_()
-            torch.mul(f[t], cs[t], out=cs[t + 1]).addcmul_(i[t], g[t])
-            torch.mul(o[t], torch.tanh(cs[t + 1], out=squash), out=hs[t + 1])
-        ctx.save_for_backward(weight, gates, h, c, squashed)
-        return h[1:], h[steps].clone(), c[steps].clone()
+        hs, cs = torch.split(h, [len(h0), *counts]), torch.split(c, [len(h0), *counts])
+        steps = zip(
+            torch.split(projected, counts), torch.split(gates, counts), torch.split(squashed, counts), strict=True
+        )
+        for t, (below, gate, squash) in enumerate(steps):
+            i, f, g, o = torch.split(gate, n, dim=1)
+            torch.addmm(below, hs[t][: counts[t]], transposed, out=gate)
+            gate[:, : 2 * n].sigmoid_()
+            g.tanh_()
+            o.sigmoid_()
+            torch.mul(f, cs[t][: counts[t]], out=cs[t + 1]).addcmul_(i, g)
+            torch.mul(o, torch.tanh(cs[t + 1], out=squash), out=hs[t + 1])
+        ctx.save_for_backward(weight, gates, h, c, squashed, rows)
+        return h[len(h0) :], hs[-1].clone(), cs[-1].clone()
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Back through time."""
-        above, dh, dc = grads
-        weight, gates, h, c, squashed = ctx.saved_tensors
-        steps, rows, n = squashed.shape
-        i, f, g, o = torch.split(gates, n, dim=2)
+        weight, gates, h, c, squashed, rows = ctx.saved_tensors
+        n, counts = squashed.shape[1], rows.tolist()
+        i, f, g, o = torch.split(gates, n, dim=1)
         # What each gate's input does to c or h, all characters at once.
-        factors = torch.empty_like(gates).view(steps, rows, 4, n)
-        factors[:, :, 0] = g * i * (1 - i)
-        factors[:, :, 1] = c[:-1] * f * (1 - f)
-        factors[:, :, 2] = i * (1 - g * g)
-        factors[:, :, 3] = squashed * o * (1 - o)
+        factors = torch.empty_like(gates).view(-1, 4, n)
+        factors[:, 0] = g * i * (1 - i)
+        factors[:, 1] = _before(c, rows) * f * (1 - f)
+        factors[:, 2] = i * (1 - g * g)
+        factors[:, 3] = squashed * o * (1 - o)
         into_c = o * (1 - squashed * squashed)
         change = torch.empty_like(gates)
-        dh, dc = dh.clone(), dc.clone()
-        wide = dc[:, None]
-        by_gate = change.view(steps, rows, 4, n)
+        dh, dc = (_of_last(grad, rows) for grad in grads[1:])
         slices = zip(
-            above.unbind(),
-            into_c.unbind(),
-            factors[:, :, :3].unbind(),
-            factors[:, :, 3].unbind(),
-            by_gate[:, :, :3].unbind(),
-            by_gate[:, :, 3].unbind(),
-            f.unbind(),
-            change.unbind(),
+            counts,
+            torch.split(grads[0], counts),
+            torch.split(into_c, counts),
+            torch.split(factors, counts),
+            torch.split(change, counts),
+            torch.split(f, counts),
             strict=True,
         )
-        for from_above, through, of_c, of_h, to_ifg, to_o, forget, step in reversed(list(slices)):
-            dh.add_(from_above)
-            dc.addcmul_(dh, through)
-            torch.mul(of_c, wide, out=to_ifg)
-            torch.mul(of_h, dh, out=to_o)
-            dc.mul_(forget)
-            torch.mm(step, weight, out=dh)
-        flat = change.view(steps * rows, 4 * n)
-        return change, flat.t().mm(h[:-1].reshape(steps * rows, n)), dh, dc
+        for count, from_above, through, factor, step, forget in reversed(list(slices)):
+            of_h, of_c, by_gate = dh[:count], dc[:count], step.view(count, 4, n)
+            of_h.add_(from_above)
+            of_c.addcmul_(of_h, through)
+            torch.mul(factor[:, :3], of_c[:, None], out=by_gate[:, :3])
+            torch.mul(factor[:, 3], of_h, out=by_gate[:, 3])
+            of_c.mul_(forget)
+            torch.mm(step, weight, out=of_h)
+        return change, change.t().mm(_before(h, rows)), dh, dc, None
 
 
 class NativeRecurrence(torch.autograd.Function):
@@ -84,27 +85,25 @@ class NativeRecurrence(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, projected: Tensor, weight: Tensor, h0: Tensor, c0: Tensor, native: Native
-    ) -> tuple[Tensor, Tensor, Tensor]:
+        ctx: Any, projected: Tensor, weight: Tensor, h0: Tensor, c0: Tensor, rows: Tensor, native: Native
+    ) -> Outputs:
         """Through time."""
         projected = projected.contiguous()
         gates, h, c, squashed = _room(projected, h0, c0)
-        native.forward(projected, weight, gates, h, c, squashed)
-        ctx.save_for_backward(weight, gates, h, c, squashed)
+        native.forward(rows, projected, weight, gates, h, c, squashed)
+        ctx.save_for_backward(weight, gates, h, c, squashed, rows)
         ctx.native = native
-        return h[1:], h[-1].clone(), c[-1].clone()
+        left = int(rows[-1])
+        return h[len(h0) :], h[-left:].clone(), c[-left:].clone()
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, None]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Back through time."""
-        above, dh, dc = grads
-        weight, gates, h, c, squashed = ctx.saved_tensors
-        steps, rows, n = squashed.shape
+        weight, gates, h, c, squashed, rows = ctx.saved_tensors
         change = torch.empty_like(gates)
-        dh, dc = dh.clone(), dc.clone()
-        ctx.native.backward(above.contiguous(), weight, gates, c, squashed, change, dh, dc)
-        flat = change.view(steps * rows, 4 * n)
-        return change, flat.t().mm(h[:-1].reshape(steps * rows, n)), dh, dc, None
+        dh, dc = (_of_last(grad, rows) for grad in grads[1:])
+        ctx.native.backward(rows, grads[0].contiguous(), weight, gates, c, squashed, change, dh, dc)
+        return change, change.t().mm(_before(h, rows)), dh, dc, None, None
 
 
 class HalfRecurrence(torch.autograd.Function):
@@ -112,35 +111,53 @@ class HalfRecurrence(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, projected: Tensor, weight: Tensor, h0: Tensor, c0: Tensor, native: Native
-    ) -> tuple[Tensor, Tensor, Tensor]:
+        ctx: Any, projected: Tensor, weight: Tensor, h0: Tensor, c0: Tensor, rows: Tensor, native: Native
+    ) -> Outputs:
         """Through time."""
+        counts = rows.tolist()
         gates, h, c, squashed = _room(projected, h0, c0)
         half_h = torch.empty_like(h, dtype=torch.bfloat16)
-        half_h[0] = h0
-        product = torch.empty_like(projected[0], dtype=torch.bfloat16)
+        half_h[: len(h0)] = h0
+        product = torch.empty_like(projected[: len(h0)], dtype=torch.bfloat16)
         half_weight = weight.bfloat16()
         transposed = half_weight.t().contiguous()
-        slices = zip(projected.unbind(), half_h.unbind(), gates.unbind(), c.unbind(), squashed.unbind(), strict=False)
-        for t, (below, before, gate, c_before, squash) in enumerate(slices):
-            torch.mm(before, transposed, out=product)
-            native.half_forward(below, product, gate, c_before, c[t + 1], h[t + 1], half_h[t + 1], squash)
-        ctx.save_for_backward(half_weight, gates, half_h, c, squashed)
+        hs, halves, cs = (torch.split(part, [len(h0), *counts]) for part in (h, half_h, c))
+        steps = zip(
+            counts,
+            torch.split(projected, counts),
+            torch.split(gates, counts),
+            torch.split(squashed, counts),
+            strict=True,
+        )
+        for t, (count, below, gate, squash) in enumerate(steps):
+            torch.mm(halves[t][:count], transposed, out=product[:count])
+            native.half_forward(below, product, gate, cs[t], cs[t + 1], hs[t + 1], halves[t + 1], squash)
+        ctx.save_for_backward(half_weight, gates, half_h, c, squashed, rows)
         ctx.native = native
-        return h[1:], h[-1].clone(), c[-1].clone()
+        return h[len(h0) :], hs[-1].clone(), cs[-1].clone()
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, None]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Back through time."""
-        above, dh, dc = grads[0].contiguous(), grads[1].bfloat16(), grads[2].clone()
-        half_weight, gates, half_h, c, squashed = ctx.saved_tensors
-        steps, rows, n = squashed.shape
+        half_weight, gates, half_h, c, squashed, rows = ctx.saved_tensors
+        counts = rows.tolist()
         change, half_change = torch.empty_like(gates), torch.empty_like(gates, dtype=torch.bfloat16)
-        for t in reversed(range(steps)):
-            ctx.native.half_backward(above[t], dh, gates[t], c[t], squashed[t], dc, change[t], half_change[t])
-            torch.mm(half_change[t], half_weight, out=dh)
-        flat = half_change.view(steps * rows, 4 * n)
-        return change, flat.t().mm(half_h[:-1].view(steps * rows, n)).float(), dh.float(), dc, None
+        dh, dc = (_of_last(grad, rows) for grad in grads[1:])
+        dh = dh.bfloat16()
+        slices = zip(
+            counts,
+            torch.split(grads[0].contiguous(), counts),
+            torch.split(gates, counts),
+            torch.split(c, [counts[0], *counts])[:-1],
+            torch.split(squashed, counts),
+            torch.split(change, counts),
+            torch.split(half_change, counts),
+            strict=True,
+        )
+        for count, above, gate, c_before, squash, step, half_step in reversed(list(slices)):
+            ctx.native.half_backward(above, dh, gate, c_before, squash, dc, step, half_step)
+            torch.mm(half_step, half_weight, out=dh[:count])
+        return change, half_change.t().mm(_before(half_h, rows)).float(), dh.float(), dc, None, None
 
 
 class HalfLinear(torch.autograd.Function):
@@ -171,20 +188,47 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor, *, half: bool) -> Tensor:
 
 def _room(projected: Tensor, h0: Tensor, c0: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Room for gates, h, c and tanh of c, the first h and c set."""
-    steps, rows, n = projected.shape[0], h0.shape[0], h0.shape[1]
-    h, c = projected.new_empty(steps + 1, rows, n), projected.new_empty(steps + 1, rows, n)
-    h[0], c[0] = h0, c0
-    return torch.empty_like(projected), h, c, projected.new_empty(steps, rows, n)
+    (rows, n), characters = h0.shape, len(projected)
+    h, c = projected.new_empty(rows + characters, n), projected.new_empty(rows + characters, n)
+    h[:rows], c[:rows] = h0, c0
+    return torch.empty_like(projected), h, c, projected.new_empty(characters, n)
+
+
+def _before(states: Tensor, rows: Tensor) -> Tensor:
+    """What each character found (N, n), of the first states and those after each character (B + N, n)."""
+    first, last = int(rows[0]), int(rows[-1])
+    if first == last:
+        return states[:-last]
+    begins = torch.cat([rows.new_tensor([0, first]), first + rows.cumsum(0)])  # of the blocks of `states`
+    shift = torch.repeat_interleave(begins[:-2] - (begins[1:-1] - first), rows)
+    return states.index_select(0, torch.arange(len(shift)) + shift)
+
+
+def _of_last(grad: Tensor, rows: Tensor) -> Tensor:
+    """The gradient of the last state, 0 for rows that have dropped out."""
+    whole = grad.new_zeros(int(rows[0]), grad.shape[1])
+    whole[: len(grad)] = grad
+    return whole
 
 
 def recur(
-    projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, native: Native | None = None, *, half: bool = False
-) -> tuple[Tensor, Tensor, Tensor]:
-    """One layer over time, in C if that is at hand, and then with products in bfloat16 if asked for."""
-    found: tuple[Tensor, Tensor, Tensor]
+    projected: Tensor,
+    weight: Tensor,
+    h: Tensor,
+    c: Tensor,
+    rows: Tensor,
+    native: Native | None = None,
+    *,
+    half: bool = False,
+) -> Outputs:
+    """One layer over time, in C if that is at hand, and then with products in bfloat16 if asked for.
+
+    The last h and c are those of the rows that are left at the end.
+    """
+    found: Outputs
     if native is None:
-        found = Recurrence.apply(projected, weight, h, c)  # type: ignore[no-untyped-call]
+        found = Recurrence.apply(projected, weight, h, c, rows)  # type: ignore[no-untyped-call]
     else:
         chosen = HalfRecurrence if half else NativeRecurrence
-        found = chosen.apply(projected, weight, h, c, native)  # type: ignore[no-untyped-call]
+        found = chosen.apply(projected, weight, h, c, rows, native)  # type: ignore[no-untyped-call]
     return found

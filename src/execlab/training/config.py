@@ -86,7 +86,7 @@ class Config:
 
     steps: int | None = _flag(None, "Stop after this many steps.")
     samples: int | None = _flag(None, "Stop after this many samples.")
-    characters: int | None = _flag(None, "Stop after this many characters (padding included).")
+    characters: int | None = _flag(None, "Stop after this many characters.")
     minutes: float | None = _flag(None, "Stop after this much training time (not exactly repeatable).")
     epochs: int | None = _flag(None, "Stop after this many epochs of 0.5 M samples; 0: no such limit.")
 

@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -132,8 +133,7 @@ def _train(run: Run, view: View) -> None:
                 )
             counters.step += 1
             counters.samples += batch.samples
-            counters.characters += batch.characters
-            counters.padding += batch.characters - batch.used
+            counters.characters += len(batch.ids)
             counters.loss += loss
             counters.right += right
             counters.counted += counted
@@ -157,21 +157,17 @@ def _train(run: Run, view: View) -> None:
 def step(run: Run, batch: Batch) -> tuple[float, int, int]:
     """One step of learning; gives the summed loss, the right characters and how many count."""
     config, model, ranks = run.config, run.model, run.ranks
-    state = model.start(ranks.rows(config.batch)) if run.carried is None else run.carried
+    share = ranks.share(batch)
+    state = model.start(int(share.rows[0])) if run.carried is None else run.carried
+    places = np.flatnonzero(share.targets >= 0)
+    target = torch.from_numpy(share.targets[places]).to(run.device)
     model.train()
-    heard, wanted = [], []
     with torch.autocast(run.device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
-        for piece in ranks.share(batch):
-            ids = torch.from_numpy(piece.ids).to(run.device)  # (T, B)
-            targets = torch.from_numpy(piece.targets).to(run.device)  # (T, B)
-            h, state = model.read(ids, tuple(part[:, : ids.shape[1]].contiguous() for part in state))
-            counts = targets >= 0
-            heard.append(h[counts])
-            wanted.append(targets[counts])
-        logits = model.logits(torch.cat(heard))  # only where an answer counts
-    target = torch.cat(wanted)
+        h, state = model.read_rows(torch.from_numpy(share.ids).to(run.device), torch.from_numpy(share.rows), state)
+        # Only where an answer counts.
+        logits = model.logits(h.index_select(0, torch.from_numpy(places).to(run.device)))
     loss = nn.functional.cross_entropy(logits.float(), target, reduction="sum")
-    counted = sum(int((piece.targets >= 0).sum()) for piece in batch.pieces)  # of all ranks
+    counted = int((batch.targets >= 0).sum())  # of all ranks
     run.optimizer.zero_grad(set_to_none=True)
     # paper: the sum over the window divided by the rows; aligned: the mean over output characters
     (loss / (config.batch if config.feed == "stream" else max(counted, 1))).backward()  # type: ignore[no-untyped-call]
@@ -247,8 +243,7 @@ def _finish(run: Run, view: View) -> None:
     from execlab.training.report import write_report
 
     runs.save_model(run.folder, run.config, run.model, run.check)
-    padding = run.counters.padding / run.counters.characters
-    view.say(f"training is over: {run.counters.finished}; {padding:.1%} of the characters were padding")
+    view.say(f"training is over: {run.counters.finished}")
     write_report(run.folder, run.config, reader_of(run.config, run.model), asdict(run.counters), view.say, run.check)
 
 

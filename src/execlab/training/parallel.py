@@ -12,16 +12,18 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 import torch.distributed as dist
 
-from execlab.data.batches import Batch, Piece
 from execlab.errors import ExeclabError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torch import Tensor
+
+    from execlab.data.batches import Batch
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,14 @@ class Ranks:
         """How many rows of a batch are this rank's."""
         return len(range(self.rank, batch, self.size))
 
-    def share(self, batch: Batch) -> list[Piece]:
-        """This rank's rows of a batch; a piece in which it has none ends its part."""
+    def share(self, batch: Batch) -> Batch:
+        """This rank's rows of a batch."""
         if self.size == 1:
-            return batch.pieces
-        mine = slice(self.rank, None, self.size)
-        return [Piece(*(part[:, mine].copy() for part in piece)) for piece in batch.pieces if piece.ids[:, mine].size]
+            return batch
+        row = np.concatenate([np.arange(count) for count in batch.rows])  # of each character
+        mine = row % self.size == self.rank
+        rows = np.array([self.rows(count) for count in batch.rows])
+        return batch._replace(ids=batch.ids[mine], targets=batch.targets[mine], rows=rows[rows > 0])
 
     def add_gradients(self, parameters: Sequence[Tensor]) -> None:
         """The sum over all ranks in place of each rank's own."""

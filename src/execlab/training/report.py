@@ -43,8 +43,7 @@ def write_report(
     examples = list(zip(found.samples, found.answers, strict=True))[:EXAMPLES]
     data = {"counters": counters, "test": found.as_dict(config.task), "config": asdict(config)}
     spent = (
-        f"{counters['samples']:,} samples, {counters['characters']:,} characters "
-        f"({counters['padding'] / counters['characters']:.1%} padding), {counters['step']:,} steps, "
+        f"{counters['samples']:,} samples, {counters['characters']:,} characters, {counters['step']:,} steps, "
         f"{counters['seconds']:,.0f} s of training; ended because {counters['finished']}."
     )
     lines = [

@@ -30,7 +30,6 @@ class Counters:
     step: int = 0
     samples: int = 0
     characters: int = 0
-    padding: int = 0  # of the characters
     seconds: float = 0.0
     decays: int = 0
     evaluations: int = 0
@@ -112,6 +111,8 @@ class Run:
         if groups["carried"]:
             whole = [groups["carried"][key] for key in sorted(groups["carried"])]
             self.carried = tuple(self.ranks.mine(part).to(self.device) for part in whole)
-        self.counters = Counters(**checkpoint.state["counters"])
+        counters = checkpoint.state["counters"]
+        counters.pop("padding", None)  # counted by execlab 0.1
+        self.counters = Counters(**counters)
         for name, value in checkpoint.state["curriculum"].items():
             setattr(self.curriculum, name, value)
