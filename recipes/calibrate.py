@@ -3,8 +3,9 @@
     python recipes/calibrate.py [WORKERS]    # every cell below, one core each; what was stopped is resumed
 
 For each cell one run of the preset laptop with a seed that no published run has, on the validation split; it is stopped
-when 90 % of the characters are right at the goal (teacher-forced), or at the end of its trial budget. Writes
-results/calibration.json.
+when 90 % of the characters are right at the goal (teacher-forced), or at the end of its trial budget, and then the next
+larger one is tried: the learning rate falls at the end of a budget, so a larger one is another run. Writes
+results/calibration.json, trials that did not get there included.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from execlab.training.runs import read_metrics
@@ -25,20 +27,17 @@ RECORD = ROOT / "results" / "calibration.json"
 WANTED = 0.9
 SEED = "100"
 MILLION = 1_000_000
-TRIALS = [  # task, length, nesting, characters at most
-    *(("addition", length, 1, characters * MILLION) for length, characters in ((2, 4), (3, 6), (4, 8), (5, 12))),
-    *(("memorization", length, 1, characters * MILLION) for length, characters in ((5, 4), (15, 10), (25, 16))),
-    ("program", 1, 1, 12 * MILLION),
-    ("program", 1, 2, 24 * MILLION),
-    ("program", 2, 1, 24 * MILLION),
-    ("program", 3, 1, 32 * MILLION),
-    ("program", 2, 2, 32 * MILLION),
-]
+Cell = tuple[str, int, int]  # task, length, nesting
+TRIALS: dict[Cell, list[int]] = {  # millions of characters at most
+    **{("addition", length, 1): [most] for length, most in ((2, 4), (3, 6), (4, 8), (5, 12))},
+    **{("memorization", length, 1): [most] for length, most in ((5, 4), (15, 10), (25, 16))},
+    **{("program", *cell): [12, 24] for cell in ((1, 2), (2, 1), (1, 3), (2, 2), (3, 1), (1, 4))},
+}
 
 
-def calibrate(trial: tuple[str, int, int, int]) -> dict[str, Any]:
-    task, length, nesting, most = trial
-    folder = ROOT / "runs" / "calibration" / f"{task}-{length}x{nesting}"
+def calibrate(cell: Cell, most: int) -> dict[str, Any]:
+    task, length, nesting = cell
+    folder = ROOT / "runs" / "calibration" / f"{task}-{length}x{nesting}-{most // MILLION}"
     words = [sys.executable, "-m", "execlab", "train"]
     if (folder / "checkpoints").exists():
         words += ["--resume", str(folder)]
@@ -74,12 +73,23 @@ def calibrate(trial: tuple[str, int, int, int]) -> dict[str, Any]:
 
 def main() -> None:
     known = json.loads(RECORD.read_text()) if RECORD.exists() else []
-    done = {(line["task"], line["length"], line["nesting"], line["trial"]) for line in known}
-    left = [trial for trial in TRIALS if trial not in done]
+    reached = {(line["task"], line["length"], line["nesting"], line["trial"]): line["characters"] for line in known}
+    writing = Lock()
+
+    def one(cell: Cell) -> None:
+        for millions in TRIALS[cell]:
+            trial = (*cell, millions * MILLION)
+            if trial not in reached:
+                found = calibrate(cell, millions * MILLION)
+                with writing:
+                    known.append(found)
+                    RECORD.write_text("[\n" + ",\n".join(" " + json.dumps(line) for line in known) + "\n]\n")
+                reached[trial] = found["characters"]
+            if reached[trial]:
+                return
+
     with ThreadPoolExecutor(int(sys.argv[1]) if len(sys.argv) > 1 else 2) as pool:
-        for found in pool.map(calibrate, left):
-            known.append(found)
-            RECORD.write_text("[\n" + ",\n".join(" " + json.dumps(line) for line in known) + "\n]\n")
+        list(pool.map(one, TRIALS))
 
 
 if __name__ == "__main__":

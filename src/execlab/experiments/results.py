@@ -1,0 +1,85 @@
+"""A folder of results as a document sees it: rows of experiments, reports of single runs, files of their own shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from execlab.errors import ExeclabError
+from execlab.experiments.claims import judge
+from execlab.experiments.grids import modification
+from execlab.experiments.rows import ACCURACIES, planned_runs, read_json, read_rows
+from execlab.experiments.summary import Mean
+from execlab.training.config import Config
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from execlab.experiments.claims import Claim
+    from execlab.experiments.summary import Row
+
+
+class Run(NamedTuple):
+    """A run in a table."""
+
+    what: str
+    seed: int
+    samples: int
+    seconds: float
+    scores: dict[str, Mean]  # intervals over test samples
+
+
+def _what(task: str, length: int, nesting: int, modification: str, strategy: str) -> str:
+    goal = f"length {length}, nesting {nesting}" if task == "program" else f"{length} digits"
+    name = "programs" if task == "program" else task
+    return ", ".join(part for part in (f"{name} of {goal}", modification.replace("plain", ""), strategy) if part)
+
+
+def _run_of_row(line: Row) -> Run:
+    what = _what(*(line[name] for name in ("task", "length", "nesting", "modification", "strategy")))
+    scores = {name: Mean(line[name], line[f"{name}_low"], line[f"{name}_high"], line["n"]) for name in ACCURACIES}
+    return Run(what, line["seed"], line["samples"], line["seconds"], scores)
+
+
+def _run_of_report(report: dict[str, Any]) -> Run:
+    config, counters, test = Config(**report["config"]), report["counters"], report["test"]
+    what = _what(config.task, config.length, config.nesting, modification(config), config.strategy)
+    scores = {name: Mean(**test[name]) for name in ACCURACIES}
+    return Run(what, config.seed, counters["samples"], counters["seconds"], scores)
+
+
+class Results:
+    """A folder of results, seen from a document."""
+
+    def __init__(self, folder: Path, document: Path) -> None:
+        self.folder, self.document = folder, document
+
+    def rows(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """The rows of some experiments."""
+        found = [line for name in names for line in read_rows(self.folder / name)]
+        if not found:
+            raise ExeclabError(f"{self.document} asks for results of {' '.join(names) or 'nothing'}: there are none")
+        return found
+
+    def claims(self, names: Sequence[str]) -> list[Claim]:
+        """What their rows say about the paper's claims."""
+        planned = {one: n for name in names for one, n in planned_runs(self.folder / name).items()}
+        return judge(self.rows(names), planned)
+
+    def json(self, name: str) -> Any:
+        """A file of its own shape."""
+        if (found := read_json(self.folder / name, None)) is None:
+            raise ExeclabError(f"{self.folder / name} is wanted by {self.document}, but does not exist")
+        return found
+
+    def runs(self, patterns: Sequence[str]) -> list[Run]:
+        """Single runs: all of an experiment, or by the names of their reports."""
+        return [run for pattern in patterns for run in self._runs(pattern)]
+
+    def _runs(self, pattern: str) -> list[Run]:
+        if (self.folder / pattern / "results.jsonl").exists():
+            return [_run_of_row(line) for line in read_rows(self.folder / pattern)]
+        found = sorted(self.folder.glob(f"{pattern}.json"))
+        if not found:
+            raise ExeclabError(f"{self.folder}/{pattern}.json is wanted by {self.document}, but does not exist")
+        return [_run_of_report(self.json(str(path.relative_to(self.folder)))) for path in found]
