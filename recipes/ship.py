@@ -14,11 +14,10 @@ from typing import Any
 
 import torch
 
-from execlab.data.sampling import Source
-from execlab.evaluation.evaluate import evaluate
 from execlab.training import runs
 from execlab.training.checkpoints import from_bytes, to_bytes
 from execlab.training.loop import reader_of
+from execlab.training.report import final_score
 
 MODELS = Path(__file__).parent.parent / "src" / "execlab" / "playground" / "models"
 KEPT = ("teacher_forced_accuracy", "free_running_accuracy", "exact_match", "chance", "most_frequent_character")
@@ -29,10 +28,7 @@ def rounded(run: Path, to: Path) -> dict[str, Any]:
     tensors, about = from_bytes((run / "model.safetensors").read_bytes())
     to.write_bytes(to_bytes({name: tensor.to(torch.bfloat16) for name, tensor in tensors.items()}, about))
     model, config = runs.load_model(to)
-    source = Source(
-        config.make_task(), config.goal, "test", config.data_seed, scramble=config.scramble, purpose="report"
-    )
-    return evaluate(reader_of(config, model), source, config.test_count).as_dict(config.task)
+    return final_score(config, reader_of(config, model)).as_dict(config.task)
 
 
 def main() -> None:

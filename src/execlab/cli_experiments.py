@@ -67,7 +67,7 @@ def reproduce(
     folder = out or Path("runs") / "reproduce" / f"{name}-{scale}"
     watch = Watch()
     found = _engine(engine, address, folder, workers if engine == "ray" and address else here)
-    watch.say(f"{len(grid)} runs, {found.workers} at a time, in {folder}")
+    watch.say(f"{_counted(len(grid), 'run')}, {found.workers} at a time, in {folder}")
     if scale == "paper":
         _list(grid, found.workers, every=False)
     try:
@@ -96,6 +96,10 @@ def _engine(engine: str, address: str | None, folder: Path, workers: int | None)
     return RayEngine(folder, workers, address)
 
 
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
     from execlab.experiments import cost
 
@@ -104,10 +108,10 @@ def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
         for planned, found in zip(grid, costs, strict=True):
             click.echo(f"{planned.name:56} {found.characters:>16,} characters {found.seconds:>12,.0f} s")
     hours = cost.whole(costs, workers) / 3600
-    flops = sum(found.flops for found in costs)
+    characters, flops = sum(found.characters for found in costs), sum(found.flops for found in costs)
     click.echo(
-        f"{len(grid)} runs, {sum(found.characters for found in costs):,} characters, {flops:.3g} floating-point "
-        f"operations; about {hours:,.2f} hours here with {workers} workers ({hours * 3600:,.0f} s), "
+        f"{_counted(len(grid), 'run')}, {characters:,} characters, {flops:.3g} floating-point operations; "
+        f"about {hours:,.2f} hours here with {_counted(workers, 'worker')} ({hours * 3600:,.0f} s), "
         f"{flops / cost.GPU_FLOPS / 3600:,.2f} on one GPU, {flops / cost.GPU_FLOPS / 8 / 3600:,.2f} on eight"
     )
     click.echo(cost.ASSUMED)

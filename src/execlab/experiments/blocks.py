@@ -166,7 +166,7 @@ def machines(results: Results, *names: str) -> list[str]:
             f"{one.get('processor')}, Python {one.get('python')}, torch {one.get('torch')}" if one else "not recorded"
             for one in said
         ]
-        planned = planned_runs(results.folder / name)[rows[0]["experiment"]] or len(rows)
+        planned = planned_runs(results.folder / name, rows)[rows[0]["experiment"]] or len(rows)
         count = {one: told.count(one) for one in dict.fromkeys(told)}
         lines.append(
             [

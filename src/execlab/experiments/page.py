@@ -39,7 +39,7 @@ def write_page(folder: Path) -> Path:
     rows = read_rows(folder)
     parts = ["<h1>Learning to Execute, reproduced with execlab</h1>", _head(rows), _missing(folder, rows)]
     captions = draw(rows, folder / "figures") if rows else {}
-    parts += [_claims(judge(rows, planned_runs(folder))), "<h2>Figures</h2>" if captions else ""]
+    parts += [_claims(judge(rows, planned_runs(folder, rows))), "<h2>Figures</h2>" if captions else ""]
     for name, caption in captions.items():
         svg = (folder / "figures" / f"{name}.svg").read_text(encoding="utf-8")
         inline = svg[svg.index("<svg") :]

@@ -63,8 +63,9 @@ class Results:
 
     def claims(self, names: Sequence[str]) -> list[Claim]:
         """What their rows say about the paper's claims."""
-        planned = {one: n for name in names for one, n in planned_runs(self.folder / name).items()}
-        return judge(self.rows(names), planned)
+        rows = {name: self.rows([name]) for name in names}
+        planned = {one: n for name in names for one, n in planned_runs(self.folder / name, rows[name]).items()}
+        return judge([line for found in rows.values() for line in found], planned)
 
     def json(self, name: str) -> Any:
         """A file of its own shape."""

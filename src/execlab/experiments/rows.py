@@ -15,7 +15,7 @@ from execlab.training import runs
 from execlab.training.checkpoints import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from execlab.experiments.grids import Planned
@@ -136,10 +136,9 @@ def read_json(path: Path, otherwise: Any) -> Any:
         raise ExeclabError(f"{path} is damaged: it is not JSON") from None
 
 
-def planned_runs(folder: Path) -> dict[str, int]:
-    """How many runs the experiment in a folder has, as far as that is known."""
-    experiments = {line["experiment"] for line in read_rows(folder)}
-    return dict.fromkeys(experiments, len(read_json(folder / "grid.json", {})))
+def planned_runs(folder: Path, rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many runs the experiment in a folder, whose rows these are, has; 0 if that is not known."""
+    return dict.fromkeys((line["experiment"] for line in rows), len(read_json(folder / "grid.json", {})))
 
 
 def read_rows(folder: Path) -> list[dict[str, Any]]:

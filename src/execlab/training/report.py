@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from execlab.evaluation.decoding import Reader
+    from execlab.evaluation.evaluate import Evaluation
     from execlab.training.config import Config
 
 EXAMPLES = 12
@@ -25,6 +26,14 @@ EXAMPLES = 12
 def percent(found: Score) -> str:
     """A score for people."""
     return f"{found.value:.2%} ({found.low:.2%} to {found.high:.2%}, n={found.n:,})"
+
+
+def final_score(config: Config, reader: Reader) -> Evaluation:
+    """The score of a run's model: on the test split, at the goal."""
+    source = Source(
+        config.make_task(), config.goal, "test", config.data_seed, scramble=config.scramble, purpose="report"
+    )
+    return evaluate(reader, source, config.test_count)
 
 
 def write_report(
@@ -36,10 +45,7 @@ def write_report(
     check: Callable[[], None] = lambda: None,
 ) -> None:
     """Score on the test split at the goal, and write report.json and report.md."""
-    source = Source(
-        config.make_task(), config.goal, "test", config.data_seed, scramble=config.scramble, purpose="report"
-    )
-    found = evaluate(reader, source, config.test_count)
+    found = final_score(config, reader)
     examples = list(zip(found.samples, found.answers, strict=True))[:EXAMPLES]
     data = {"counters": counters, "test": found.as_dict(config.task), "config": asdict(config)}
     spent = (
