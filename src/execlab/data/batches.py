@@ -84,7 +84,7 @@ def pack(samples: Sequence[Sample]) -> Batch:
     place = np.arange(longest - 1)
     read = place < lengths  # (B, T)
     targets = np.where(place >= starts, ids[:, 1:], NO_TARGET)
-    return Batch(ids[:, :-1].T[read.T], targets.T[read.T], read.sum(axis=0), len(samples))
+    return Batch(ids[:, :-1].T[read.T], targets.T[read.T], read.sum(axis=0, dtype=np.int64), len(samples))
 
 
 class AlignedFeed:
@@ -136,7 +136,7 @@ class StreamFeed:
         counts = np.array([list(marks) for _, marks, _ in taken], dtype=np.uint8).astype(bool)
         targets = np.where(counts, ids[:, 1:], NO_TARGET)
         ended = sum(ends for _, _, ends in taken)
-        return Batch(ids[:, :-1].T.ravel(), targets.T.ravel(), np.full(self.window, self.rows), ended)
+        return Batch(ids[:, :-1].T.ravel(), targets.T.ravel(), np.full(self.window, self.rows, np.int64), ended)
 
 
 class _Row:

@@ -48,7 +48,7 @@ class Ranks:
             return batch
         row = np.concatenate([np.arange(count) for count in batch.rows])  # of each character
         mine = row % self.size == self.rank
-        rows = np.array([self.rows(count) for count in batch.rows])
+        rows = np.array([self.rows(count) for count in batch.rows], np.int64)
         return batch._replace(ids=batch.ids[mine], targets=batch.targets[mine], rows=rows[rows > 0])
 
     def add_gradients(self, parameters: Sequence[Tensor]) -> None:
