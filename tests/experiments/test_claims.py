@@ -94,6 +94,23 @@ def test_no_verdict_while_runs_are_missing() -> None:
     assert {claim.text: claim.verdict for claim in judge(rows, {"programs": 6})}[text] == "seen"
 
 
+def test_many_cells_are_told_by_their_ends_and_their_mean() -> None:
+    """By hand: gaps of -1, 0, ..., 8 points with every seed."""
+    rows = [
+        line(s, seed, 0.5 + (s == "combined") * (length - 2) / 100, length=length)
+        for s in ("baseline", "combined")
+        for length in range(1, 11)
+        for seed in range(3)
+    ]
+    claim = judge(rows)[0]
+    assert claim.verdict == "not seen"
+    assert claim.evidence == (
+        "combined minus baseline, in points: "
+        "from length 1 -1.0 (-1.0 to -1.0, n=3) to length 10 +8.0 (+8.0 to +8.0, n=3). "
+        "Above 0 in 8 of 10 cells, below 0 in 1. Mean over all cells: +3.5 (+3.5 to +3.5, n=3)."
+    )
+
+
 def test_students_t() -> None:
     table = {1: 12.706, 2: 4.303, 3: 3.182, 5: 2.571, 10: 2.228, 30: 2.042}
     for freedom, value in table.items():

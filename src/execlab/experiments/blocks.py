@@ -80,6 +80,10 @@ def _reading(results: Results, claim: Claim) -> str:
     return str(said[claim.verdict])
 
 
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
 def claims(results: Results, *names: str) -> list[str]:
     """Each claim of the paper: verdict, evidence, budget, reading."""
     by = grouped(results.rows(names), lambda line: line["experiment"])
@@ -87,7 +91,7 @@ def claims(results: Results, *names: str) -> list[str]:
         (
             claim.text,
             f"**{claim.verdict}**",
-            f"{claim.evidence[0].upper()}{claim.evidence[1:]} {_budget(by[claim.experiment])} characters per run.",
+            f"{_sentence(claim.evidence)} {_budget(by[claim.experiment])} characters per run.",
             _reading(results, claim),
         )
         for claim in results.claims(names)

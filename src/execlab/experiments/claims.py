@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ACCURACY = "teacher_forced_accuracy"  # the paper's
 NARROW = 0.05  # how far an interval around 0 may reach for "no difference"
 FAR = 0.2  # for "far below"
+MANY = 8  # cells; of more, evidence tells the ends and the mean
 HEADLINE = 0.99  # of the characters of nine-digit sums
 Verdict = Literal["seen", "not seen", "not tested"]
 
@@ -53,9 +54,13 @@ class Comparison:
         wanted = {cell(line) for line in rows}
         level = LEVEL if self.where == "everywhere" else 1 - (1 - LEVEL) / len(wanted)
         gaps = difference(rows, self.better, self.worse, ACCURACY, level)
-        return _judge_cells(self.text, f"{self.better} minus {self.worse}", gaps, len(wanted), level, self.where)
+        claim = _judge_cells(self.text, f"{self.better} minus {self.worse}", gaps, len(wanted), level, self.where)
+        if len(wanted) > MANY and (average := self._average(rows)):
+            claim = replace(claim, evidence=f"{claim.evidence} Mean over all cells: {_points(average)}.")
+        return claim
 
-    def _on_average(self, rows: Sequence[Row]) -> Claim:
+    def _average(self, rows: Sequence[Row]) -> Mean | None:
+        """Over seeds, of the mean over the cells of a seed; none with fewer than two seeds that are complete."""
         by = {(cell(line), line["seed"], line["strategy"]): line[ACCURACY] for line in rows}
         pairs = [
             (seed, value - by[where, seed, self.worse])
@@ -64,10 +69,14 @@ class Comparison:
         ]
         per_seed = [[gap for _, gap in found] for found in grouped(pairs, lambda pair: pair[0]).values()]
         complete = [found for found in per_seed if len(found) == len({cell(line) for line in rows})]
-        if len(complete) < 2:
+        return mean([fmean(found) for found in complete]) if len(complete) > 1 else None
+
+    def _on_average(self, rows: Sequence[Row]) -> Claim:
+        gap = self._average(rows)
+        if gap is None:
             return Claim(self.text, "not tested", "fewer than two seeds have both strategies in every cell")
-        gap = mean([fmean(found) for found in complete])
-        evidence = f"{self.better} minus {self.worse}, mean of {len(complete[0])} cells: {_points(gap)} points."
+        cells = len({cell(line) for line in rows})
+        evidence = f"{self.better} minus {self.worse}, mean of {cells} cells: {_points(gap)} points."
         return Claim(self.text, "seen" if gap.low > 0 else "not seen", evidence)
 
 
@@ -79,9 +88,14 @@ def _judge_cells(
     if not cells:
         return Claim(text, "not tested", "no cell has what is compared with two seeds or more")
     lacking = wanted - len(cells)
-    told = "; ".join(f"{place} {_points(gap)}" for place, gap in cells.items())
+    told = [f"{place} {_points(gap)}" for place, gap in cells.items()]
+    if len(told) > MANY:
+        lowest, highest = (choose(cells, key=lambda place: cells[place].value) for choose in (min, max))
+        told = [f"from {lowest} {_points(cells[lowest])} to {highest} {_points(cells[highest])}"]
+    opposite = sum(gap.high < 0 for gap in cells.values())
     evidence = (
-        f"{what}, in points: {told}. Above 0 in {len(shown)} of {len(cells)} cells"
+        f"{what}, in points: {'; '.join(told)}. Above 0 in {len(shown)} of {len(cells)} cells"
+        + (f", below 0 in {opposite}" if opposite else "")
         + (f" at the level {level:.1%}" if where == "somewhere" else "")
         + (f"; {lacking} more lack seeds" if lacking else "")
     )
