@@ -43,7 +43,18 @@ def calibrate(cell: Cell, most: int) -> dict[str, Any]:
         words += ["--resume", str(folder)]
     else:
         words += ["--preset", "laptop", "--task", task, "--length", str(length), "--nesting", str(nesting)]
-        words += ["--seed", SEED, "--data-seed", SEED, "--threads", "1", "--characters", str(most)]
+        words += [
+            "--seed",
+            SEED,
+            "--data-seed",
+            SEED,
+            "--threads",
+            "1",
+            "--precision",
+            "float32",
+            "--characters",
+            str(most),
+        ]
         words += ["--out", str(folder)]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while True:

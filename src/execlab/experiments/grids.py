@@ -6,6 +6,7 @@
 
 A cell is a difficulty with its budget of characters. At scale laptop it is 1.5 times what `combined` needs to get 90 %
 of the characters right on validation, measured once by recipes/calibrate.py; nothing else depends on these numbers.
+Every run has one thread and products in float32, so that a grid can go on where the processor has no bfloat16.
 
 >>> [planned.name for planned in make_grid("addition", "smoke", seeds=1)][:2]
 ['addition-2x1-baseline-0', 'addition-2x1-naive-0']
@@ -131,6 +132,7 @@ def _runs(
                             "seed": seed,
                             "data_seed": seed,
                             "threads": 1,
+                            "precision": "float32",
                             **shared,
                             **limit,
                             **options,
@@ -190,7 +192,9 @@ def headline(scale: str, seeds: int) -> list[Planned]:
     return [
         Planned(f"addition-{config.length}x1-combined-{seed}", config)
         for seed in range(seeds)
-        for config in [make_config(task="addition", seed=seed, data_seed=seed, threads=1, **chosen)]
+        for config in [
+            make_config(task="addition", seed=seed, data_seed=seed, threads=1, precision="float32", **chosen)
+        ]
     ]
 
 
