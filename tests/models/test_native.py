@@ -9,7 +9,7 @@ import torch
 
 from execlab.errors import ExeclabError
 from execlab.models import LSTM, native
-from execlab.models.recurrence import recur
+from execlab.models.recurrence import half_recur, recur
 from execlab.training import loop, runs
 from execlab.training.config import make_config
 from execlab.training.view import View
@@ -37,10 +37,13 @@ def both_ways(
     scale: float,
     compiled: native.Native | None,
     *,
-    half: bool = False,
+    half: str = "",
     ending: bool = True,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Outputs and gradients of a recurrence; half of its rows drop out on the way, if any shall."""
+    """Outputs and gradients of a recurrence; half of its rows drop out on the way, if any shall.
+
+    With products in bfloat16, what comes from below is a "table" whose rows are chosen, or "rows" and a bias.
+    """
     steps, rows, n = shape
     rng = torch.Generator().manual_seed(steps * rows + n)
     left = (
@@ -53,7 +56,15 @@ def both_ways(
     for tensor in inputs:
         tensor.requires_grad_()
     projected, weight, h, c = inputs
-    outputs = recur(projected, weight, h, c, left, compiled, half=half)
+    if compiled is None or not half:
+        outputs = recur(projected, weight, h, c, left, compiled)
+    elif half == "table":  # every row is chosen once
+        chosen = torch.randperm(len(projected), generator=torch.Generator().manual_seed(1))
+        table = torch.zeros_like(projected).index_copy(0, chosen, projected)
+        outputs = half_recur(table, chosen, None, weight, h, c, left, compiled)
+    else:
+        bias = projected.mean(0)
+        outputs = half_recur((projected - bias).bfloat16(), None, bias, weight, h, c, left, compiled)
     loss = sum((output * torch.randn(output.shape, generator=rng)).sum() for output in outputs)
     return list(outputs), list(torch.autograd.grad(loss, inputs))  # type: ignore[arg-type]
 
@@ -70,13 +81,38 @@ def test_equals_pytorch(compiled: native.Native, shape: tuple[int, int, int], sc
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 16), (7, 13, 48), (6, 32, 128)])
-def test_products_in_bfloat16(compiled: native.Native, shape: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize("half", ["table", "rows"])
+def test_products_in_bfloat16(compiled: native.Native, shape: tuple[int, int, int], half: str) -> None:
     """As near to float32 as eight bits allow, and not nearer: the products are really rounded."""
-    for ours, theirs in zip(both_ways(shape, 1.0, compiled, half=True), both_ways(shape, 1.0, None), strict=True):
+    for ours, theirs in zip(both_ways(shape, 1.0, compiled, half=half), both_ways(shape, 1.0, None), strict=True):
         for one, other in zip(ours, theirs, strict=True):
-            assert one.dtype == torch.float32
             gap = ((one - other).norm() / other.norm()).item()
             assert 1e-4 < gap < 0.02
+
+
+def test_the_state_stays_in_float32(compiled: native.Native) -> None:
+    (h, last_h, last_c), gradients = both_ways((5, 6, 32), 1.0, compiled, half="rows")
+    assert (h.dtype, last_h.dtype, last_c.dtype) == (torch.bfloat16, torch.float32, torch.float32)
+    assert not torch.equal(last_c, last_c.bfloat16().float())
+    assert all(gradient.dtype == torch.float32 for gradient in gradients)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 767, 768, 769, 1901])
+@pytest.mark.parametrize("n", [16, 48, 80, 128])
+def test_weight_gradients_in_bfloat16_are_summed_in_float32(compiled: native.Native, count: int, n: int) -> None:
+    """Odd numbers of rows, more than fit into the cache, and every remainder of columns."""
+    rng = torch.Generator().manual_seed(count + n)
+    a, b = (torch.randn(count, columns, generator=rng).bfloat16() for columns in (4 * n, n))
+    exact = a.double().t() @ b.double()
+    torch.testing.assert_close(compiled.half_outer(a, b).double(), exact, atol=1e-3, rtol=1e-5)
+
+
+def test_rows_are_summed_where_they_belong(compiled: native.Native) -> None:
+    rng = torch.Generator().manual_seed(0)
+    a, ids = torch.randn(501, 64, generator=rng).bfloat16(), torch.randint(0, 41, (501,), generator=rng)
+    expected = torch.zeros(41, 64).index_add_(0, ids, a.float())
+    torch.testing.assert_close(compiled.half_gather(a, ids, 41), expected)
+    torch.testing.assert_close(compiled.half_gather(a, None, 1)[0], a.float().sum(0), atol=1e-4, rtol=1e-5)
 
 
 def test_a_model_learns_in_bfloat16(compiled: native.Native) -> None:
@@ -111,14 +147,15 @@ def test_nan_is_not_hidden(compiled: native.Native) -> None:
     assert torch.isfinite(h[:5]).all()
 
 
-def test_the_same_bits_with_any_number_of_threads(compiled: native.Native) -> None:
+@pytest.mark.parametrize("half", ["", "table", "rows"])
+def test_the_same_bits_with_any_number_of_threads(compiled: native.Native, half: str) -> None:
     before = torch.get_num_threads()
     try:
         found = []
         for threads in (1, 2, 3):
             torch.set_num_threads(threads)
-            outputs, gradients = both_ways((6, 29, 64), 1.0, compiled)
-            found.append([*outputs, gradients[0], gradients[2], gradients[3]])  # the weights' are PyTorch's
+            outputs, (of_below, of_weight, *of_state) = both_ways((6, 29, 64), 1.0, compiled, half=half)
+            found.append([*outputs, of_below, *of_state, *([of_weight] if half else [])])  # otherwise it is PyTorch's
     finally:
         torch.set_num_threads(before)
     for other in found[1:]:

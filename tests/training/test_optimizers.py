@@ -30,6 +30,16 @@ def test_gates_are_orthogonalized_on_their_own() -> None:
     assert sizes.max() / sizes.min() < 1.5
 
 
+def test_orthogonalizing_in_bfloat16_is_nearly_the_same() -> None:
+    found = []
+    for half in (False, True):
+        weight = torch.nn.Parameter(torch.zeros(64, 16))
+        weight.grad = torch.randn(64, 16, generator=torch.Generator().manual_seed(0))
+        Muon([weight], [], lr=1.0, others_share=1.0, weight_decay=0.0, half=half).step()
+        found.append(weight.detach())
+    assert 0 < ((found[0] - found[1]).norm() / found[0].norm()).item() < 0.02
+
+
 def test_the_rest_goes_through_adamw() -> None:
     ours, theirs = (torch.nn.Parameter(torch.ones(5)) for _ in range(2))
     muon = Muon([], [ours], lr=0.1, others_share=0.5, weight_decay=0.01)

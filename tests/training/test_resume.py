@@ -63,10 +63,10 @@ def kill_at(process: subprocess.Popen[str], folder: Path, step: int, number: int
 
 
 SETTINGS: list[tuple[str, ...]] = [
-    ("--feed", "aligned", "--strategy", "combined"),
+    ("--feed", "aligned", "--strategy", "combined", "--precision", "float32"),
     ("--feed", "stream", "--window", "20", "--strategy", "naive", "--optimizer", "sgd", "--kernel", "torch"),
     ("--feed", "stream", "--window", "20", "--strategy", "mix", "--precision", "bfloat16"),
-    ("--feed", "aligned", "--strategy", "baseline", "--task", "program", "--scramble", "3", "--optimizer", "muon"),
+    ("--feed", "aligned", "--task", "program", "--scramble", "3", "--optimizer", "muon", "--precision", "bfloat16"),
 ]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from execlab.models.recurrence import linear, recur
+from execlab.models.recurrence import half_linear, half_recur, recur
 
 if TYPE_CHECKING:
     from execlab.models.native import Native
@@ -88,13 +88,19 @@ class LSTM(nn.Module):
     def _read_written_out(self, ids: Tensor, rows: Tensor, state: State, *, half: bool) -> tuple[Tensor, State]:
         # A character's way through the first layer's weights is a row of a small table.
         table = nn.functional.linear(self.embedding, self.from_below[0], self.bias[0])  # (V, 4n)
-        projected = nn.functional.embedding(ids, table)  # (N, 4n)
-        hs, cs = [], []
-        for layer in range(self.layers):
-            before = self.from_before[layer]
-            h, last_h, last_c = recur(projected, before, state[0][layer], state[1][layer], rows, self.native, half=half)
-            if layer + 1 < self.layers:
-                projected = linear(h, self.from_below[layer + 1], self.bias[layer + 1], half=half)
+        h, hs, cs = torch.empty(0), [], []
+        for layer, (below, before, bias) in enumerate(zip(self.from_below, self.from_before, self.bias, strict=True)):
+            h0, c0 = state[0][layer], state[1][layer]
+            if half and self.native is not None:
+                rest = (before, h0, c0, rows, self.native)
+                if layer:
+                    h, last_h, last_c = half_recur(half_linear(h, below, self.native), None, bias, *rest)
+                else:
+                    h, last_h, last_c = half_recur(table, ids, None, *rest)
+            else:
+                linear, embedding = nn.functional.linear, nn.functional.embedding
+                projected = linear(h, below, bias) if layer else embedding(ids, table)  # (N, 4n)
+                h, last_h, last_c = recur(projected, before, h0, c0, rows, self.native)
             hs.append(last_h)
             cs.append(last_c)
         return h, (torch.stack(hs), torch.stack(cs))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SOURCE = Path(__file__).with_name("recurrence.c")
-FLAGS = ("-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-shared")
+FLAGS = ("-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fno-strict-aliasing", "-fPIC", "-shared")
 # The first set that the compiler takes. PyTorch's own threads are OpenMP's; sharing them leaves no thread spinning.
 WAYS = (("-march=native", "-fopenmp"), ("-mcpu=native", "-fopenmp"), ("-march=native",), ("-mcpu=native",), ())
 WIDE = ("-mprefer-vector-width=512",)  # gcc on AVX-512, where it would rather use half of a register
@@ -70,19 +70,61 @@ class Native:
         tensors = (rows, above, packed, gates, c, squashed, change, dh, dc)
         self._call("execlab_backward", int(rows[0]), (len(rows), squashed.shape[1]), tensors)
 
-    def half_forward(self, *tensors: Tensor) -> None:
-        """One character, its product with the weights done: see recurrence.c."""
-        rows, n = tensors[4].shape
-        self._call("execlab_half_forward", rows, (rows, n), tensors)
+    def half_forward(
+        self,
+        rows: Tensor,
+        ids: Tensor | None,
+        below: Tensor,
+        bias: Tensor | None,
+        weight: Tensor,
+        gates: Tensor,
+        h: Tensor,
+        c: Tensor,
+        squashed: Tensor,
+    ) -> None:
+        """The same where weight and h are in bfloat16; below: rows of a table that ids choose, or all, plus bias."""
+        n, w = squashed.shape[1], self.width
+        packed = weight.view(4, n // w, w, n // 2, 2).permute(1, 3, 0, 2, 4).contiguous()  # (n/w, n/2, 4, w, 2)
+        tensors = (rows, ids, below, bias, packed, gates, h, c, squashed)
+        self._call("execlab_half_forward", int(rows[0]), (len(rows), n), tensors)
 
-    def half_backward(self, *tensors: Tensor) -> None:
-        """The same backward."""
-        rows, n = tensors[0].shape
-        self._call("execlab_half_backward", rows, (rows, n), tensors)
+    def half_backward(
+        self,
+        rows: Tensor,
+        above: Tensor,
+        weight: Tensor,
+        gates: Tensor,
+        c: Tensor,
+        squashed: Tensor,
+        change: Tensor,
+        dh: Tensor,
+        dc: Tensor,
+    ) -> None:
+        """The same where above, weight and change are in bfloat16."""
+        n = squashed.shape[1]
+        pairs = torch.split(weight.view(2 * n, 2, n), 4 * self.width, dim=2)
+        packed = torch.cat([panel.transpose(1, 2).reshape(-1) for panel in pairs])  # each (2n, columns, 2)
+        tensors = (rows, above, packed, gates, c, squashed, change, dh, dc)
+        self._call("execlab_half_backward", int(rows[0]), (len(rows), n), tensors)
 
-    def _call(self, function: str, rows: int, sizes: tuple[int, ...], tensors: tuple[Tensor, ...]) -> None:
+    def half_outer(self, a: Tensor, b: Tensor) -> Tensor:
+        """`a.T @ b` of a (N, m) and b (N, n) in bfloat16, summed and given in float32."""
+        (count, m), n = a.shape, b.shape[1]
+        out = torch.empty(m, n)
+        room = torch.empty(torch.get_num_threads(), self.library.execlab_room(INTEGER(n)), dtype=torch.int32)
+        self._call("execlab_half_outer", len(room), (count, m, n), (a, b, out, room))
+        return out
+
+    def half_gather(self, a: Tensor, ids: Tensor | None, rows: int) -> Tensor:
+        """The rows of a (N, m) in bfloat16 summed in float32: each into the row that ids name, or all into one."""
+        count, m = a.shape
+        out = torch.zeros(rows, m)
+        self._call("execlab_half_gather", m // self.width, (count, m), (ids, a, out))
+        return out
+
+    def _call(self, function: str, rows: int, sizes: tuple[int, ...], tensors: tuple[Tensor | None, ...]) -> None:
         threads = min(torch.get_num_threads(), rows)
-        pointers = [tensor.data_ptr() for tensor in tensors]
+        pointers = [None if tensor is None else tensor.data_ptr() for tensor in tensors]
         self.library[function](
             *(INTEGER(value) for value in (threads, *sizes)), *(POINTER(value) for value in pointers)
         )
@@ -119,7 +161,8 @@ def usable(cells: int) -> Native | str:
 
 def _open(path: Path, release: str) -> Native:
     library = ctypes.CDLL(str(path))
-    library.execlab_width.restype = library.execlab_threaded.restype = INTEGER
+    for name in ("width", "threaded", "room"):
+        library[f"execlab_{name}"].restype = INTEGER
     width = int(library.execlab_width())
     threads = "" if library.execlab_threaded() else ", one thread"
     return Native(library, width, f"{release}, {width} floats per vector{threads}")

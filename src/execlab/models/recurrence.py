@@ -107,83 +107,65 @@ class NativeRecurrence(torch.autograd.Function):
 
 
 class HalfRecurrence(torch.autograd.Function):
-    """The same with products in bfloat16; state, sums over time and everything else stay in float32."""
+    """The same with products in bfloat16: h, weights and what the gates' inputs are blamed for have that precision;
+    sums, gates, c and the weights that learn stay in float32.
+
+    What comes from below is a table (V, 4n) whose rows `ids` choose, bias included, or (N, 4n) in bfloat16 and a bias.
+    """
 
     @staticmethod
     def forward(
-        ctx: Any, projected: Tensor, weight: Tensor, h0: Tensor, c0: Tensor, rows: Tensor, native: Native
+        ctx: Any,
+        below: Tensor,
+        ids: Tensor | None,
+        bias: Tensor | None,
+        weight: Tensor,
+        h0: Tensor,
+        c0: Tensor,
+        rows: Tensor,
+        native: Native,
     ) -> Outputs:
         """Through time."""
-        counts = rows.tolist()
-        gates, h, c, squashed = _room(projected, h0, c0)
-        half_h = torch.empty_like(h, dtype=torch.bfloat16)
-        half_h[: len(h0)] = h0
-        product = torch.empty_like(projected[: len(h0)], dtype=torch.bfloat16)
+        n, first, left = h0.shape[1], len(h0), int(rows[-1])
+        characters = int(rows.sum())
+        h, c = h0.new_empty(first + characters, n, dtype=torch.bfloat16), c0.new_empty(first + characters, n)
+        h[:first], c[:first] = h0, c0
+        gates, squashed = c0.new_empty(characters, 4 * n), c0.new_empty(characters, n)
         half_weight = weight.bfloat16()
-        transposed = half_weight.t().contiguous()
-        hs, halves, cs = (torch.split(part, [len(h0), *counts]) for part in (h, half_h, c))
-        steps = zip(
-            counts,
-            torch.split(projected, counts),
-            torch.split(gates, counts),
-            torch.split(squashed, counts),
-            strict=True,
-        )
-        for t, (count, below, gate, squash) in enumerate(steps):
-            torch.mm(halves[t][:count], transposed, out=product[:count])
-            native.half_forward(below, product, gate, cs[t], cs[t + 1], hs[t + 1], halves[t + 1], squash)
-        ctx.save_for_backward(half_weight, gates, half_h, c, squashed, rows)
-        ctx.native = native
-        return h[len(h0) :], hs[-1].clone(), cs[-1].clone()
+        native.half_forward(rows, ids, below, bias, half_weight, gates, h, c, squashed)
+        ctx.save_for_backward(half_weight, gates, h, c, squashed, rows, ids)
+        ctx.native, ctx.table = native, len(below)
+        return h[first:], h[-left:].float(), c[-left:].clone()
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Back through time."""
-        half_weight, gates, half_h, c, squashed, rows = ctx.saved_tensors
-        counts = rows.tolist()
-        change, half_change = torch.empty_like(gates), torch.empty_like(gates, dtype=torch.bfloat16)
+        half_weight, gates, h, c, squashed, rows, ids = ctx.saved_tensors
+        change = torch.empty_like(gates, dtype=torch.bfloat16)
         dh, dc = (_of_last(grad, rows) for grad in grads[1:])
-        dh = dh.bfloat16()
-        slices = zip(
-            counts,
-            torch.split(grads[0].contiguous(), counts),
-            torch.split(gates, counts),
-            torch.split(c, [counts[0], *counts])[:-1],
-            torch.split(squashed, counts),
-            torch.split(change, counts),
-            torch.split(half_change, counts),
-            strict=True,
-        )
-        for count, above, gate, c_before, squash, step, half_step in reversed(list(slices)):
-            ctx.native.half_backward(above, dh, gate, c_before, squash, dc, step, half_step)
-            torch.mm(half_step, half_weight, out=dh[:count])
-        return change, half_change.t().mm(_before(half_h, rows)).float(), dh.float(), dc, None, None
+        ctx.native.half_backward(rows, grads[0].contiguous(), half_weight, gates, c, squashed, change, dh, dc)
+        of_weight = ctx.native.half_outer(change, _before(h, rows))
+        if ids is None:
+            return change, None, ctx.native.half_gather(change, None, 1)[0], of_weight, dh, dc, None, None
+        return ctx.native.half_gather(change, ids, ctx.table), None, None, of_weight, dh, dc, None, None
 
 
 class HalfLinear(torch.autograd.Function):
-    """`x @ weight.T` (T, B, m) with products in bfloat16."""
+    """`x @ weight.T` for x (N, m) in bfloat16, and so its output."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, native: Native) -> Tensor:
         """Forward."""
-        half_x, half_weight = x.bfloat16(), weight.bfloat16()
-        ctx.save_for_backward(half_x, half_weight)
-        return torch.matmul(half_x, half_weight.t()).float()
+        half_weight = weight.bfloat16()
+        ctx.save_for_backward(x, half_weight)
+        ctx.native = native
+        return x.mm(half_weight.t().contiguous())  # a copy of the weights is cheaper than a product that transposes
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Backward."""
-        half_x, half_weight = ctx.saved_tensors
-        half_grad = grads[0].bfloat16()
-        flat = half_grad.flatten(0, -2)
-        return torch.matmul(half_grad, half_weight).float(), flat.t().mm(half_x.flatten(0, -2)).float()
-
-
-def linear(x: Tensor, weight: Tensor, bias: Tensor, *, half: bool) -> Tensor:
-    """A linear map, its product in bfloat16 if asked for."""
-    if not half:
-        return torch.nn.functional.linear(x, weight, bias)
-    return HalfLinear.apply(x, weight) + bias  # type: ignore[no-untyped-call, no-any-return]
+        x, half_weight = ctx.saved_tensors
+        return grads[0].mm(half_weight), ctx.native.half_outer(grads[0], x), None
 
 
 def _room(projected: Tensor, h0: Tensor, c0: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -212,23 +194,33 @@ def _of_last(grad: Tensor, rows: Tensor) -> Tensor:
 
 
 def recur(
-    projected: Tensor,
-    weight: Tensor,
-    h: Tensor,
-    c: Tensor,
-    rows: Tensor,
-    native: Native | None = None,
-    *,
-    half: bool = False,
+    projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, rows: Tensor, native: Native | None = None
 ) -> Outputs:
-    """One layer over time, in C if that is at hand, and then with products in bfloat16 if asked for.
-
-    The last h and c are those of the rows that are left at the end.
-    """
+    """One layer over time, in C if that is at hand. The last h and c are those of the rows that are left at the end."""
     found: Outputs
     if native is None:
         found = Recurrence.apply(projected, weight, h, c, rows)  # type: ignore[no-untyped-call]
     else:
-        chosen = HalfRecurrence if half else NativeRecurrence
-        found = chosen.apply(projected, weight, h, c, rows, native)  # type: ignore[no-untyped-call]
+        found = NativeRecurrence.apply(projected, weight, h, c, rows, native)  # type: ignore[no-untyped-call]
+    return found
+
+
+def half_recur(
+    below: Tensor,
+    ids: Tensor | None,
+    bias: Tensor | None,
+    weight: Tensor,
+    h: Tensor,
+    c: Tensor,
+    rows: Tensor,
+    native: Native,
+) -> Outputs:
+    """The same with products in bfloat16."""
+    found: Outputs = HalfRecurrence.apply(below, ids, bias, weight, h, c, rows, native)  # type: ignore[no-untyped-call]
+    return found
+
+
+def half_linear(x: Tensor, weight: Tensor, native: Native) -> Tensor:
+    """A product in bfloat16."""
+    found: Tensor = HalfLinear.apply(x, weight, native)  # type: ignore[no-untyped-call]
     return found

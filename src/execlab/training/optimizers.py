@@ -23,7 +23,8 @@ def make_optimizer(config: Config, model: LSTM) -> torch.optim.Optimizer:
     if config.optimizer == "muon":
         matrices = [*model.from_below, *model.from_before]
         others = [model.embedding, *model.bias, model.output, model.output_bias]
-        return Muon(matrices, others, config.learning_rate, OTHERS_SHARE, config.weight_decay)
+        half = config.precision == "bfloat16"
+        return Muon(matrices, others, config.learning_rate, OTHERS_SHARE, config.weight_decay, half=half)
     # beta2: gradients of a curriculum change their scale within hundreds of steps
     return torch.optim.AdamW(
         model.parameters(),
