@@ -1,4 +1,5 @@
-"""A training step with the recurrence in C beside the same step with it in PyTorch, at several sizes, in one run.
+"""A training step with the recurrence in C beside the same step with it in PyTorch, at several sizes, in one run; in C
+also with products in bfloat16, where the processor has them.
 
     make setup && .venv/bin/python benchmarks/kernels.py [--steps 30] [--threads 0]
 
@@ -42,26 +43,22 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--threads", type=int, default=0)
     asked = parser.parse_args()
-    common = {"task": "addition", "length": 9, "strategy": "baseline", "device": "cpu", "precision": "float32"}
+    common = {"task": "addition", "length": 9, "strategy": "baseline", "device": "cpu", "threads": asked.threads}
+    kinds = [("torch", "float32"), ("native", "float32")]
+    if runs.multiplies_bfloat16():
+        kinds.append(("native", "bfloat16"))
     for cells, batch in SIZES:
-        rows = {
-            kernel: steps(
-                runs.resolve(
-                    make_config(cells=cells, batch=batch, kernel=kernel, threads=asked.threads, **common)  # type: ignore[arg-type]
-                )
-            )
-            for kernel in ("torch", "native")
-        }
-        times: dict[str, list[float]] = {kernel: [] for kernel in rows}
+        size = {"cells": cells, "batch": batch, **common}
+        rows = {kind: steps(runs.resolve(make_config(kernel=kind[0], precision=kind[1], **size))) for kind in kinds}
+        times: dict[tuple[str, str], list[float]] = {kind: [] for kind in rows}
         for _ in range(asked.steps + 3):
-            for kernel, row in rows.items():  # in turns, so that a slow moment hits both
-                times[kernel].append(next(row))
-        torch_ms, native_ms = (1e3 * statistics.median(times[kernel][3:]) for kernel in ("torch", "native"))
-        print(
-            f"2 x {cells:3} cells, batch {batch:3}: torch {torch_ms:6.1f} ms, native {native_ms:6.1f} ms, "
-            f"ratio {torch_ms / native_ms:.2f}, {batch / native_ms * 1e3:,.0f} samples/s",
-            flush=True,
-        )
+            for kind, row in rows.items():  # in turns, so that a slow moment hits all
+                times[kind].append(next(row))
+        medians = {kind: 1e3 * statistics.median(times[kind][3:]) for kind in rows}
+        slowest = medians[kinds[0]]
+        words = [f"{' '.join(kind)} {ms:6.1f} ms ({slowest / ms:.2f})" for kind, ms in medians.items()]
+        print(f"2 x {cells:3} cells, batch {batch:3}: {', '.join(words)}", flush=True)
+    print("in brackets: times as fast as the first")
     print(f"{torch.get_num_threads()} threads, {os.cpu_count()} cores, torch {torch.__version__}")
 
 

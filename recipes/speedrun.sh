@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Long sums on two CPU cores: addition of 5 digits from scratch, seeds 0, 1 and 2. Every run has one core; two run side by
-# side. The paper's headline, 9 digits, is `execlab reproduce headline` (recipes/publish.sh).
+# Long sums on two CPU cores, from scratch, seeds 0, 1 and 2, one core per run, two runs side by side: addition of 5 digits;
+# and of 9 digits with products in bfloat16, beside `execlab reproduce headline` (recipes/publish.sh), which is in float32.
 group=speedrun
 source "$(dirname "$0")/train.bash"
 
-for seed in 0 1; do
-  train "addition-5-$seed" --preset speedrun --length 5 --samples 800000 --seed $seed --data-seed $seed &
-done
+five() { train "addition-5-$1" --preset speedrun --length 5 --samples 800000 --seed "$1" --data-seed "$1"; }
+nine() { train "addition-9-$1-bfloat16" --preset speedrun --precision bfloat16 --seed "$1" --data-seed "$1"; }
+
+(five 0; nine 1; nine 2) &
+(five 1; five 2; nine 0) &
 wait
-train addition-5-2 --preset speedrun --length 5 --samples 800000 --seed 2 --data-seed 2
