@@ -36,6 +36,13 @@ SCALES = ("smoke", "laptop", "paper")
 @click.option("--address", help="The Ray cluster's address, or auto.  [default: one started on this machine]")
 @click.option("--workers", type=click.IntRange(min=1), help="Runs at a time.  [default: one per core]")
 @click.option("--out", type=click.Path(path_type=Path), help="Where to.  [default: runs/reproduce/NAME-SCALE]")
+@click.option(
+    "--rows-of",
+    "others",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Another grid's folder: a run that has a row there is not done again.",
+)
 @click.option("--dry-run", is_flag=True, help="Only list the runs, their characters and the expected time.")
 def reproduce(
     name: str,
@@ -45,6 +52,7 @@ def reproduce(
     address: str | None,
     workers: int | None,
     out: Path | None,
+    others: tuple[Path, ...],
     dry_run: bool,
 ) -> None:
     """Reproduce a figure of the paper: run its grid, then draw its report.
@@ -71,7 +79,7 @@ def reproduce(
     if scale == "paper":
         _list(grid, found.workers, every=False)
     try:
-        standing = run(name, scale, grid, folder, found, watch)
+        standing = run(name, scale, grid, folder, found, watch, others)
     except KeyboardInterrupt:
         watch.say("stopped; the same command goes on from here")
         raise

@@ -19,7 +19,7 @@ from execlab.experiments.engine import Standing, Watch, run_grid
 from execlab.experiments.grids import EXPERIMENTS, Planned, make_grid
 from execlab.experiments.page import write_page
 from execlab.experiments.processes import Ended
-from execlab.experiments.reproduce import reproduce
+from execlab.experiments.reproduce import borrow, reproduce
 from execlab.experiments.rows import COLUMNS, collect, read_rows, write_rows
 from execlab.experiments.work import read_grid, work, write_grid
 from execlab.training.config import make_config
@@ -128,6 +128,33 @@ def test_rows_of_other_runs_are_never_mixed_in(tmp_path: Path) -> None:
     other = [Planned(grid[1].name, make_config("smoke", length=4))]
     with pytest.raises(ExeclabError, match="has a row of another"):
         run_grid(other, tmp_path, Fake(tmp_path, {}), Watch())
+
+
+def test_the_same_run_is_not_done_twice(tmp_path: Path) -> None:
+    """programs has the runs of length first under another name; those of nesting first are orders' own."""
+    programs, orders = tmp_path / "programs", tmp_path / "orders"
+    cell = {"task": "program", "length": 2, "nesting": 2, "strategy": "naive"}
+    there = [Planned("one", make_config("smoke", **cell)), Planned("other", make_config("smoke", seed=1, **cell))]
+    write_grid(programs, {planned.name: planned.config for planned in there})
+    write_rows([{**dict.fromkeys(COLUMNS, 0), "run": name, "samples": 7} for name in ("one", "other")], programs)
+    grid = [
+        Planned("length-first", there[0].config),
+        Planned("nesting-first", make_config("smoke", order="nesting_first", **cell)),
+    ]
+    assert borrow("orders", "smoke", grid, orders, [programs]) == 1
+    (row,) = read_rows(orders)
+    assert (row["experiment"], row["run"], row["order"], row["samples"]) == (
+        "orders",
+        "length-first",
+        "length_first",
+        7,
+    )
+    engine = Fake(orders, {"nesting-first": 0})
+    run_grid(grid, orders, engine, Watch())
+    assert engine.starts == ["nesting-first"]
+    assert borrow("orders", "smoke", grid, orders, [programs]) == 0
+    with pytest.raises(ExeclabError, match="holds no results"):
+        borrow("orders", "smoke", grid, orders, [tmp_path / "nowhere"])
 
 
 class Fake:

@@ -12,7 +12,8 @@ from execlab.evaluation.decoding import answer
 from execlab.experiments.engine import Standing, Watch, run_grid
 from execlab.experiments.page import write_page
 from execlab.experiments.processes import is_finished
-from execlab.experiments.rows import collect, read_json, recorded, write_rows
+from execlab.experiments.rows import collect, labels, read_json, read_rows, recorded, write_rows
+from execlab.experiments.work import read_recorded, write_grid
 from execlab.training import loop, runs
 from execlab.training.checkpoints import write_atomically
 
@@ -22,19 +23,31 @@ if TYPE_CHECKING:
 
     from execlab.experiments.engine import Engine
     from execlab.experiments.grids import Planned
+    from execlab.training.config import Config
 
 EXAMPLES = 6  # per setting
 
 
 def reproduce(
-    experiment: str, scale: str, grid: Sequence[Planned], folder: Path, engine: Engine, watch: Watch
+    experiment: str,
+    scale: str,
+    grid: Sequence[Planned],
+    folder: Path,
+    engine: Engine,
+    watch: Watch,
+    others: Sequence[Path] = (),
 ) -> Standing:
-    """Run what is not finished yet, with a row for every run that ends, then draw figures and page."""
+    """Run what is not finished yet, with a row for every run that ends, then draw figures and page.
 
+    A run that has a row in one of the `others` is not done again: the same Config gives the same bits.
+    """
     for line in recorded(folder).values():
         if (line["experiment"], line["scale"]) != (experiment, scale):
             told = f"{line['experiment']} at scale {line['scale']}"
             raise ExeclabError(f"{folder} holds the results of {told}; choose another folder")
+
+    if others:
+        watch.say(f"rows taken over from elsewhere: {borrow(experiment, scale, grid, folder, others)}")
 
     def record() -> None:
         write_rows(collect(experiment, scale, grid, folder), folder)
@@ -45,6 +58,24 @@ def reproduce(
     record()
     write_page(folder)
     return standing
+
+
+def borrow(experiment: str, scale: str, grid: Sequence[Planned], folder: Path, others: Sequence[Path]) -> int:
+    """Take over rows of the grid's runs from other folders, whatever a run is called there; gives how many."""
+    rows = recorded(folder)
+    configs = read_recorded(folder, {}, rows)
+    known: dict[Config, dict[str, Any]] = {}
+    for other in others:
+        there = {line["run"]: line for line in read_rows(other)}
+        known |= {config: there[name] for name, config in read_recorded(other, {}, there).items()}
+    taken = [planned for planned in grid if planned.name not in rows and planned.config in known]
+    for planned in taken:
+        rows[planned.name] = {**known[planned.config], **labels(experiment, scale, planned)}
+        configs[planned.name] = planned.config
+    if taken:
+        write_grid(folder, configs)
+        write_rows(list(rows.values()), folder)
+    return len(taken)
 
 
 def write_examples(grid: Sequence[Planned], folder: Path) -> None:

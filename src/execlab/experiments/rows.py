@@ -63,11 +63,10 @@ COLUMNS: dict[str, str] = {
 }
 
 
-def row(experiment: str, scale: str, planned: Planned, folder: Path) -> dict[str, Any]:
-    """The row of a finished run."""
-    about, report = runs.read_about(folder), json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    config, counters, test = planned.config, report["counters"], report["test"]
-    found = {
+def labels(experiment: str, scale: str, planned: Planned) -> dict[str, Any]:
+    """The columns of a run that are known before it has begun."""
+    config = planned.config
+    return {
         "experiment": experiment,
         "scale": scale,
         "run": planned.name,
@@ -80,6 +79,15 @@ def row(experiment: str, scale: str, planned: Planned, folder: Path) -> dict[str
         "scrambled": config.scramble is not None,
         "order": config.order,
         "seed": config.seed,
+    }
+
+
+def row(experiment: str, scale: str, planned: Planned, folder: Path) -> dict[str, Any]:
+    """The row of a finished run."""
+    about, report = runs.read_about(folder), json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    counters, test = report["counters"], report["test"]
+    found = {
+        **labels(experiment, scale, planned),
         "steps": counters["step"],
         "samples": counters["samples"],
         "characters": counters["characters"],
