@@ -138,11 +138,15 @@ def test_extreme_values_stay_finite(compiled: native.Native) -> None:
         assert all(torch.isfinite(output).all() for output in outputs)
 
 
-def test_nan_is_not_hidden(compiled: native.Native) -> None:
+@pytest.mark.parametrize("half", [False, True])
+def test_nan_is_not_hidden(compiled: native.Native, half: bool) -> None:
     """A loss that has become NaN must be seen as such."""
-    projected = torch.zeros(6, 64)
+    projected, weight, state = torch.zeros(6, 64), torch.zeros(64, 16), torch.zeros(3, 16)
     projected[5, 5] = float("nan")
-    h, _, _ = recur(projected, torch.zeros(64, 16), torch.zeros(3, 16), torch.zeros(3, 16), rows_of(2, 3), compiled)
+    if half:
+        h, _, _ = half_recur(projected.bfloat16(), None, torch.zeros(64), weight, state, state, rows_of(2, 3), compiled)
+    else:
+        h, _, _ = recur(projected, weight, state, state, rows_of(2, 3), compiled)
     assert torch.isnan(h[5, 5])
     assert torch.isfinite(h[:5]).all()
 
