@@ -157,7 +157,7 @@ def seeds(results: Results, *patterns: str) -> list[str]:
         told = [_percent(scores[name], 2) for name in ("exact_match", "teacher_forced_accuracy")]
         spent = " to ".join(dict.fromkeys(str(end) for end in (minutes[0], minutes[-1])))
         lines.append([what, *told, str(len(found)), f"{samples:,}", spent])
-    return _table(["Task", "Exact match", "Teacher-forced", "Seeds", "Samples", "Minutes of one core"], lines)
+    return _table(["Task", "Exact match", "Teacher-forced", "Seeds", "Samples", "Minutes"], lines)
 
 
 def machines(results: Results, *names: str) -> list[str]:
@@ -167,7 +167,10 @@ def machines(results: Results, *names: str) -> list[str]:
         rows = results.rows([name])
         said = [json.loads(line["versions"]) for line in rows]
         told = [
-            f"{one.get('processor')}, Python {one.get('python')}, torch {one.get('torch')}" if one else "not recorded"
+            f"{one.get('processor')}, {one.get('kernel', '').rpartition(', ')[2]}, Python {one.get('python')}, "
+            f"torch {one.get('torch')}"
+            if one
+            else "not recorded"
             for one in said
         ]
         planned = planned_runs(results.folder / name, rows)[rows[0]["experiment"]] or len(rows)

@@ -29,21 +29,26 @@ class Run(NamedTuple):
     scores: dict[str, Mean]  # intervals over test samples
 
 
-def _what(task: str, length: int, nesting: int, modification: str, strategy: str) -> str:
+def _what(
+    task: str, length: int, nesting: int, modification: str, strategy: str, precision: str, cores: int = 1
+) -> str:
+    """In words; float32 and one core go without saying."""
     goal = f"length {length}, nesting {nesting}" if task == "program" else f"{length} digits"
     name = "programs" if task == "program" else task
-    return ", ".join(part for part in (f"{name} of {goal}", modification.replace("plain", ""), strategy) if part)
+    parts = [f"{name} of {goal}", modification.replace("plain", ""), strategy, precision.replace("float32", "")]
+    return ", ".join(part for part in (*parts, f"{cores} cores" * (cores > 1)) if part)
 
 
 def _run_of_row(line: Row) -> Run:
-    what = _what(*(line[name] for name in ("task", "length", "nesting", "modification", "strategy")))
+    what = _what(*(line[name] for name in ("task", "length", "nesting", "modification", "strategy", "precision")))
     scores = {name: Mean(line[name], line[f"{name}_low"], line[f"{name}_high"], line["n"]) for name in ACCURACIES}
     return Run(what, line["seed"], line["samples"], line["seconds"], scores)
 
 
 def _run_of_report(report: dict[str, Any]) -> Run:
     config, counters, test = Config(**report["config"]), report["counters"], report["test"]
-    what = _what(config.task, config.length, config.nesting, modification(config), config.strategy)
+    how = (config.strategy, config.precision, config.threads)
+    what = _what(config.task, config.length, config.nesting, modification(config), *how)
     scores = {name: Mean(**test[name]) for name in ACCURACIES}
     return Run(what, config.seed, counters["samples"], counters["seconds"], scores)
 
