@@ -55,8 +55,8 @@ def main() -> None:
             for kind, row in rows.items():  # in turns, so that a slow moment hits all
                 times[kind].append(next(row))
         medians = {kind: 1e3 * statistics.median(times[kind][3:]) for kind in rows}
-        slowest = medians[kinds[0]]
-        words = [f"{' '.join(kind)} {ms:6.1f} ms ({slowest / ms:.2f})" for kind, ms in medians.items()]
+        first = medians[kinds[0]]
+        words = [f"{' '.join(kind)} {ms:6.1f} ms ({first / ms:.2f})" for kind, ms in medians.items()]
         print(f"2 x {cells:3} cells, batch {batch:3}: {', '.join(words)}", flush=True)
     print("in brackets: times as fast as the first")
     print(f"{torch.get_num_threads()} threads, {os.cpu_count()} cores, torch {torch.__version__}")

@@ -4,7 +4,7 @@
 group=speedrun
 source "$(dirname "$0")/train.bash"
 
-five() { train "addition-5-$1" --preset speedrun --length 5 --samples 800000 --seed "$1" --data-seed "$1"; }
+five() { train "addition-5-$1" --preset speedrun --precision float32 --length 5 --samples 800000 --seed "$1" --data-seed "$1"; }
 nine() { train "addition-9-$1-bfloat16" --preset speedrun --precision bfloat16 --seed "$1" --data-seed "$1"; }
 
 (five 0; nine 1; nine 2) &

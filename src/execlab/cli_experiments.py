@@ -63,6 +63,7 @@ def reproduce(
     from execlab.experiments import cost
     from execlab.experiments.engine import Watch
     from execlab.experiments.grids import make_grid
+    from execlab.experiments.reproduce import elsewhere
     from execlab.experiments.reproduce import reproduce as run
 
     if address and engine != "ray":
@@ -70,7 +71,8 @@ def reproduce(
     grid = make_grid(name, scale, seeds)
     here = min(workers or cost.workers_here(), len(grid))
     if dry_run:
-        _list(grid, here)
+        known = elsewhere(others)
+        _list([planned for planned in grid if planned.config not in known], here)
         return
     folder = out or Path("runs") / "reproduce" / f"{name}-{scale}"
     watch = Watch()

@@ -155,6 +155,8 @@ def test_the_same_run_is_not_done_twice(tmp_path: Path) -> None:
     assert borrow("orders", "smoke", grid, orders, [programs]) == 0
     with pytest.raises(ExeclabError, match="holds no results"):
         borrow("orders", "smoke", grid, orders, [tmp_path / "nowhere"])
+    with pytest.raises(ExeclabError, match="a row has no model"):
+        reproduce("examples", "smoke", grid, tmp_path / "examples", engine, Watch(), [programs])
 
 
 class Fake:
@@ -239,6 +241,12 @@ def test_a_finished_run_of_another_grid_is_not_taken_for_ours(tmp_path: Path) ->
     assert engine.starts == []
     with pytest.raises(ExeclabError, match="holds another run than the grid says"):
         run_grid([Planned("one", make_config("smoke", steps=20))], tmp_path, engine, Watch())
+    begun = json.loads((tmp_path / "runs" / "one" / "config.json").read_text())["config"]["precision"]
+    other = {"float32": "bfloat16", "bfloat16": "float32"}[begun]
+    with pytest.raises(
+        ExeclabError, match="holds another run than the grid says"
+    ):  # what is said outright is not `auto`
+        run_grid([Planned("one", make_config("smoke", steps=10, precision=other))], tmp_path, engine, Watch())
 
 
 class Advancing(Fake):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 
 from execlab.errors import ExeclabError
 from execlab.models import LSTM, native
-from execlab.models.recurrence import half_recur, recur
+from execlab.models.recurrence import half_linear, half_recur, recur
 from execlab.training import loop, runs
 from execlab.training.config import make_config
 from execlab.training.view import View
@@ -90,14 +91,43 @@ def test_products_in_bfloat16(compiled: native.Native, shape: tuple[int, int, in
             assert 1e-4 < gap < 0.02
 
 
-def test_the_state_stays_in_float32(compiled: native.Native) -> None:
+def test_cells_and_gradients_stay_in_float32(compiled: native.Native) -> None:
     (h, last_h, last_c), gradients = both_ways((5, 6, 32), 1.0, compiled, half="rows")
     assert (h.dtype, last_h.dtype, last_c.dtype) == (torch.bfloat16, torch.float32, torch.float32)
     assert not torch.equal(last_c, last_c.bfloat16().float())
     assert all(gradient.dtype == torch.float32 for gradient in gradients)
 
 
-@pytest.mark.parametrize("count", [1, 2, 7, 767, 768, 769, 1901])
+def test_a_state_carried_over_from_pytorch_in_bfloat16(compiled: native.Native) -> None:
+    """A run may have been resumed where there was no compiler."""
+    below, weight, state = torch.randn(12, 64).bfloat16(), torch.randn(64, 16), torch.randn(3, 16).bfloat16()
+    found = [
+        half_recur(below, None, torch.zeros(64), weight, given, given, rows_of(4, 3), compiled)
+        for given in (state, state.float())
+    ]
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+
+
+def test_tensors_of_any_layout(compiled: native.Native) -> None:
+    """What PyTorch hands on need not lie in one piece."""
+    model = LSTM(41, 2, 16, 8)
+    model.initialize(0, 0.3, 0.0)
+    model.native = compiled
+    ids = torch.randint(0, 41, (9, 5), generator=torch.Generator().manual_seed(0))
+    with torch.autocast("cpu", torch.bfloat16):
+        spread, _ = model(ids[:, :1], model.start(1))
+        compact, _ = model(ids[:, :1].contiguous(), model.start(1))
+        narrow, _ = model(ids[:, :1].int(), model.start(1))
+        assert torch.equal(spread, compact)
+        assert torch.equal(narrow, compact)
+        with pytest.raises(IndexError, match="not among the 41"):
+            model(torch.tensor([[41]]), model.start(1))
+    weight = torch.randn(32, 16, requires_grad=True)
+    summed = half_linear(torch.ones(6, 16).bfloat16(), weight, compiled).sum()  # its gradient is one number, expanded
+    torch.testing.assert_close(torch.autograd.grad(summed, [weight])[0], torch.full((32, 16), 6.0))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 767, 768, 769, 1901])
 @pytest.mark.parametrize("n", [16, 48, 80, 128])
 def test_weight_gradients_in_bfloat16_are_summed_in_float32(compiled: native.Native, count: int, n: int) -> None:
     """Odd numbers of rows, more than fit into the cache, and every remainder of columns."""
@@ -138,6 +168,23 @@ def test_extreme_values_stay_finite(compiled: native.Native) -> None:
         assert all(torch.isfinite(output).all() for output in outputs)
 
 
+def test_extreme_values_stay_finite_in_bfloat16(compiled: native.Native) -> None:
+    for value in (1e4, -1e4, 3e38, -3e38):
+        below, states = torch.full((6, 64), value).bfloat16(), (torch.zeros(3, 16), torch.ones(3, 16))
+        outputs = half_recur(below, None, torch.zeros(64), torch.zeros(64, 16), *states, rows_of(2, 3), compiled)
+        assert all(torch.isfinite(output).all() for output in outputs)
+
+
+def test_every_nan_is_rounded_to_one(compiled: native.Native) -> None:
+    """The largest ones would otherwise be rounded up to zero."""
+    bits = torch.tensor([0x7FFFFFFF, -1, 0x7F800001, 0x7FC00000, -0x400000], dtype=torch.int32)
+    states = torch.zeros(1, 16), bits.view(torch.float32).repeat(4)[:16][None]
+    below, weight = torch.zeros(1, 64).bfloat16(), torch.zeros(64, 16)
+    h, _, c = half_recur(below, None, torch.zeros(64), weight, *states, rows_of(1, 1), compiled)
+    assert torch.isnan(c).all()
+    assert torch.isnan(h).all()
+
+
 @pytest.mark.parametrize("half", [False, True])
 def test_nan_is_not_hidden(compiled: native.Native, half: bool) -> None:
     """A loss that has become NaN must be seen as such."""
@@ -175,10 +222,14 @@ def test_auto_is_decided_once(compiled: native.Native) -> None:
         runs.resolve(make_config("laptop", device="cpu", cells=compiled.width + 1, kernel="native"))
 
 
-def test_precision_is_what_the_processor_does_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_precision_is_what_the_processor_does_well(compiled: native.Native, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the recurrence is compiled, what it was compiled to counts: a compiler may be older than the processor."""
     for has, precision in ((True, "bfloat16"), (False, "float32")):
-        monkeypatch.setattr(runs, "multiplies_bfloat16", lambda has=has: has)
+        monkeypatch.setattr(native, "load", lambda has=has: replace(compiled, halves=has))
+        monkeypatch.setattr(runs, "multiplies_bfloat16", lambda has=has: not has)
         assert runs.resolve(make_config("laptop", device="cpu")).precision == precision
+        monkeypatch.setattr(runs, "multiplies_bfloat16", lambda has=has: has)
+        assert runs.resolve(make_config("laptop", device="cpu", kernel="torch")).precision == precision
         assert runs.resolve(make_config("laptop", device="cpu", precision="float32")).precision == "float32"
 
 
@@ -187,7 +238,7 @@ def test_a_run_goes_on_where_there_is_no_compiler(
 ) -> None:
     """In PyTorch, and it says that the bits may differ."""
     folder = loop.train(make_config("smoke", steps=10), tmp_path / "run")
-    assert runs.read_about(folder)["versions"]["kernel"] == compiled.name
+    assert runs.read_about(folder)["versions"]["kernel"].startswith(compiled.name)
     (folder / "report.json").unlink()
     monkeypatch.setenv("CC", "no-such-compiler")
     native.load.cache_clear()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from execlab.training.config import Config
 
 EXAMPLES = 6  # per setting
+PRINTING = ("examples", "programs")
 
 
 def reproduce(
@@ -39,8 +40,10 @@ def reproduce(
 ) -> Standing:
     """Run what is not finished yet, with a row for every run that ends, then draw figures and page.
 
-    A run that has a row in one of the `others` is not done again: the same Config gives the same bits.
+    A run that has a row in one of the `others` is not done again: the same Config is the same run.
     """
+    if others and experiment in PRINTING:
+        raise ExeclabError(f"{experiment} prints what its models say, and a row has no model: it takes no others' rows")
     for line in recorded(folder).values():
         if (line["experiment"], line["scale"]) != (experiment, scale):
             told = f"{line['experiment']} at scale {line['scale']}"
@@ -51,7 +54,7 @@ def reproduce(
 
     def record() -> None:
         write_rows(collect(experiment, scale, grid, folder), folder)
-        if experiment in ("examples", "programs"):
+        if experiment in PRINTING:
             write_examples([planned for planned in grid if planned.config.seed == 0], folder)
 
     standing = run_grid(grid, folder, engine, watch, record=record)
@@ -60,14 +63,19 @@ def reproduce(
     return standing
 
 
-def borrow(experiment: str, scale: str, grid: Sequence[Planned], folder: Path, others: Sequence[Path]) -> int:
-    """Take over rows of the grid's runs from other folders, whatever a run is called there; gives how many."""
-    rows = recorded(folder)
-    configs = read_recorded(folder, {}, rows)
+def elsewhere(others: Sequence[Path]) -> dict[Config, dict[str, Any]]:
+    """The rows in other folders by what their run is."""
     known: dict[Config, dict[str, Any]] = {}
     for other in others:
-        there = {line["run"]: line for line in read_rows(other)}
-        known |= {config: there[name] for name, config in read_recorded(other, {}, there).items()}
+        rows = {line["run"]: line for line in read_rows(other)}
+        known |= {config: rows[name] for name, config in read_recorded(other, {}, rows).items()}
+    return known
+
+
+def borrow(experiment: str, scale: str, grid: Sequence[Planned], folder: Path, others: Sequence[Path]) -> int:
+    """Take over rows of the grid's runs from other folders, whatever a run is called there; gives how many."""
+    rows, known = recorded(folder), elsewhere(others)
+    configs = read_recorded(folder, {}, rows)
     taken = [planned for planned in grid if planned.name not in rows and planned.config in known]
     for planned in taken:
         rows[planned.name] = {**known[planned.config], **labels(experiment, scale, planned)}

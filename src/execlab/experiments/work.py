@@ -53,7 +53,8 @@ def check_same(folder: Path, config: Config) -> None:
     """Whether a run that was begun is the one that the grid means."""
     begun = runs.config_from(runs.read_about(folder), folder / "config.json")
     # What `auto` meant where it was begun stays.
-    if replace(config, **{name: getattr(begun, name) for name in RESOLVED}) != begun:
+    left_open = {name: getattr(begun, name) for name in RESOLVED if getattr(config, name) in ("auto", 0)}
+    if replace(config, **left_open) != begun:
         raise ExeclabError(f"{folder} holds another run than the grid says; choose another folder for the grid")
 
 

@@ -88,7 +88,7 @@ class LSTM(nn.Module):
     def _read_written_out(self, ids: Tensor, rows: Tensor, state: State, *, half: bool) -> tuple[Tensor, State]:
         # A character's way through the first layer's weights is a row of a small table.
         table = nn.functional.linear(self.embedding, self.from_below[0], self.bias[0])  # (V, 4n)
-        h, hs, cs = torch.empty(0), [], []
+        h, hs, cs = table, [], []
         for layer, (below, before, bias) in enumerate(zip(self.from_below, self.from_before, self.bias, strict=True)):
             h0, c0 = state[0][layer], state[1][layer]
             if half and self.native is not None:
@@ -98,8 +98,8 @@ class LSTM(nn.Module):
                 else:
                     h, last_h, last_c = half_recur(table, ids, None, *rest)
             else:
-                linear, embedding = nn.functional.linear, nn.functional.embedding
-                projected = linear(h, below, bias) if layer else embedding(ids, table)  # (N, 4n)
+                functional = nn.functional
+                projected = functional.linear(h, below, bias) if layer else functional.embedding(ids, table)  # (N, 4n)
                 h, last_h, last_c = recur(projected, before, h0, c0, rows, self.native)
             hs.append(last_h)
             cs.append(last_c)

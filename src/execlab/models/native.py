@@ -42,33 +42,15 @@ class Native:
 
     library: ctypes.CDLL
     width: int  # the number of cells must be a multiple of it
+    halves: bool  # whether products in bfloat16 are the processor's own
     name: str  # compiler and vector width, for a run's record
 
     def forward(
         self, rows: Tensor, projected: Tensor, weight: Tensor, gates: Tensor, h: Tensor, c: Tensor, squashed: Tensor
     ) -> None:
         """Fill gates, h, c and squashed, of which the first h and c are given."""
-        n, w = squashed.shape[1], self.width
-        packed = weight.view(4, n // w, w, n).permute(1, 3, 0, 2).contiguous()  # (n/w, n, 4, w)
-        tensors = (rows, projected, packed, gates, h, c, squashed)
-        self._call("execlab_forward", int(rows[0]), (len(rows), n), tensors)
-
-    def backward(
-        self,
-        rows: Tensor,
-        above: Tensor,
-        weight: Tensor,
-        gates: Tensor,
-        c: Tensor,
-        squashed: Tensor,
-        change: Tensor,
-        dh: Tensor,
-        dc: Tensor,
-    ) -> None:
-        """Fill change; dh and dc become those of the first state."""
-        packed = torch.cat([panel.reshape(-1) for panel in torch.split(weight, 4 * self.width, dim=1)])
-        tensors = (rows, above, packed, gates, c, squashed, change, dh, dc)
-        self._call("execlab_backward", int(rows[0]), (len(rows), squashed.shape[1]), tensors)
+        tensors = (rows, projected, self._by_gates(weight, 1), gates, h, c, squashed)
+        self._call("execlab_forward", int(rows[0]), (len(rows), squashed.shape[1]), tensors)
 
     def half_forward(
         self,
@@ -83,12 +65,15 @@ class Native:
         squashed: Tensor,
     ) -> None:
         """The same where weight and h are in bfloat16; below: rows of a table that ids choose, or all, plus bias."""
-        n, w = squashed.shape[1], self.width
-        packed = weight.view(4, n // w, w, n // 2, 2).permute(1, 3, 0, 2, 4).contiguous()  # (n/w, n/2, 4, w, 2)
-        tensors = (rows, ids, below, bias, packed, gates, h, c, squashed)
-        self._call("execlab_half_forward", int(rows[0]), (len(rows), n), tensors)
+        tensors = (rows, ids, below, bias, self._by_gates(weight, 2), gates, h, c, squashed)
+        self._call("execlab_half_forward", int(rows[0]), (len(rows), squashed.shape[1]), tensors)
 
-    def half_backward(
+    def _by_gates(self, weight: Tensor, pair: int) -> Tensor:
+        """Panels of the four gates of the same w cells, (n/w, n/pair, 4, w, pair)."""
+        n, w = weight.shape[1], self.width
+        return weight.view(4, n // w, w, n // pair, pair).permute(1, 3, 0, 2, 4).contiguous()
+
+    def backward(
         self,
         rows: Tensor,
         above: Tensor,
@@ -100,17 +85,18 @@ class Native:
         dh: Tensor,
         dc: Tensor,
     ) -> None:
-        """The same where above, weight and change are in bfloat16."""
-        n = squashed.shape[1]
-        pairs = torch.split(weight.view(2 * n, 2, n), 4 * self.width, dim=2)
-        packed = torch.cat([panel.transpose(1, 2).reshape(-1) for panel in pairs])  # each (2n, columns, 2)
+        """Fill change; dh and dc become those of the first state. above, weight and change may be in bfloat16."""
+        half = weight.dtype == torch.bfloat16
+        n, pair = squashed.shape[1], 2 if half else 1
+        panels = torch.split(weight.view(4 * n // pair, pair, n), 4 * self.width, dim=2)
+        packed = torch.cat([panel.transpose(1, 2).reshape(-1) for panel in panels])  # each (4n/pair, columns, pair)
         tensors = (rows, above, packed, gates, c, squashed, change, dh, dc)
-        self._call("execlab_half_backward", int(rows[0]), (len(rows), n), tensors)
+        self._call("execlab_half_backward" if half else "execlab_backward", int(rows[0]), (len(rows), n), tensors)
 
     def half_outer(self, a: Tensor, b: Tensor) -> Tensor:
         """`a.T @ b` of a (N, m) and b (N, n) in bfloat16, summed and given in float32."""
         (count, m), n = a.shape, b.shape[1]
-        out = torch.empty(m, n)
+        out = torch.zeros(m, n)
         room = torch.empty(torch.get_num_threads(), self.library.execlab_room(INTEGER(n)), dtype=torch.int32)
         self._call("execlab_half_outer", len(room), (count, m, n), (a, b, out, room))
         return out
@@ -161,11 +147,11 @@ def usable(cells: int) -> Native | str:
 
 def _open(path: Path, release: str) -> Native:
     library = ctypes.CDLL(str(path))
-    for name in ("width", "threaded", "room"):
-        library[f"execlab_{name}"].restype = INTEGER
+    for name in ("width", "threaded", "halves", "room"):
+        getattr(library, f"execlab_{name}").restype = INTEGER
     width = int(library.execlab_width())
     threads = "" if library.execlab_threaded() else ", one thread"
-    return Native(library, width, f"{release}, {width} floats per vector{threads}")
+    return Native(library, width, bool(library.execlab_halves()), f"{release}, {width} floats per vector{threads}")
 
 
 def _compiled(compiler: str, release: str, flags: tuple[str, ...]) -> Path:

@@ -45,8 +45,8 @@ INLINE void store(float *p, vec v) { *(loose *)p = v; }
 /* bfloat16 is the upper half of a float; to the nearest, ties to even. */
 INLINE vec load_half(const uint16_t *p) { return (vec)(__builtin_convertvector(*(const halves *)p, uvec) << 16); }
 INLINE void store_half(uint16_t *p, vec v) {
-    uvec bits = (uvec)v;
-    *(halves *)p = __builtin_convertvector((bits + 0x7fff + ((bits >> 16) & 1)) >> 16, halves);
+    uvec bits = (uvec)v, rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16, nan = (uvec)(v != v);
+    *(halves *)p = __builtin_convertvector((nan & 0x7fc0) | (~nan & rounded), halves);
 }
 
 INLINE vec all(float x) { return x - (vec){0}; }
@@ -151,7 +151,7 @@ INLINE vec from_below(int half, const Below *below, int64_t n, int64_t at, int64
 /* Where number `at` of an array of floats, or of halves, stands. */
 INLINE void *place_of(int half, const void *numbers, int64_t at) { return (char *)numbers + at * (half ? 2 : 4); }
 
-/* The same for mr rows from number `at` on, the product with the weights before it. */
+/* A vector of cells in mr rows from number `at` on: the product with the weights, then `finish`. */
 INLINE void cells(int half, int mr, int64_t n, int64_t j, int64_t at, const Below *below, const void *before,
                   const void *panel, float *gates, const float *c_before, float *c, void *h, float *squashed) {
     vec sums[ROWS][4];
@@ -178,6 +178,15 @@ INLINE void cells(int half, int mr, int64_t n, int64_t j, int64_t at, const Belo
     case 4: { enum { M = AT_MOST(4) }; call; break; } \
     case 5: { enum { M = AT_MOST(5) }; call; break; } \
     default: { enum { M = ROWS }; call; break; } \
+    }
+
+/* The same for a tile of mr rows and at most four vectors of columns. */
+#define EACH_TILE(mr, vectors, call) \
+    switch (vectors) { \
+    case 1: { enum { NV = 1 }; EACH_COUNT(mr, call) break; } \
+    case 2: { enum { NV = 2 }; EACH_COUNT(mr, call) break; } \
+    case 3: { enum { NV = 3 }; EACH_COUNT(mr, call) break; } \
+    default: { enum { NV = 4 }; EACH_COUNT(mr, call) } \
     }
 
 /* Floats per vector: the number of cells must be a multiple of it, and panels are packed by it. */
@@ -263,18 +272,12 @@ INLINE void backward(int half, int64_t steps, int64_t n, const int64_t *rows, in
             }
         }
         for (int64_t j = 0; j < n; j += 4 * W) {
-            int64_t vectors = (n - j) / W;
             const void *panel = place_of(half, packed, j * 4 * n);
             for (int64_t row = first, mr; row < end; row += mr) {
                 const void *of = place_of(half, change, (now + row) * 4 * n);
                 float *out = dh + row * n + j;
                 mr = block(end - row);
-                switch (vectors) {
-                case 1: EACH_COUNT(mr, columns(half, M, 1, n, of, panel, out)) break;
-                case 2: EACH_COUNT(mr, columns(half, M, 2, n, of, panel, out)) break;
-                case 3: EACH_COUNT(mr, columns(half, M, 3, n, of, panel, out)) break;
-                default: EACH_COUNT(mr, columns(half, M, 4, n, of, panel, out))
-                }
+                EACH_TILE(mr, (n - j) / W, columns(half, M, NV, n, of, panel, out))
             }
         }
     }
@@ -329,12 +332,7 @@ static void outer(int64_t count, int64_t m, int64_t n, int64_t first, int64_t la
                 for (int64_t j = 0; j < n; j += 4 * W) {
                     const uint32_t *of = left + i - group, *panel = right + j * k;
                     float *into = out + i * n + j;
-                    switch ((n - j) / W) {
-                    case 1: EACH_COUNT(mr, outer_tile(M, 1, n, k, of, panel, into, !begin)) break;
-                    case 2: EACH_COUNT(mr, outer_tile(M, 2, n, k, of, panel, into, !begin)) break;
-                    case 3: EACH_COUNT(mr, outer_tile(M, 3, n, k, of, panel, into, !begin)) break;
-                    default: EACH_COUNT(mr, outer_tile(M, 4, n, k, of, panel, into, !begin))
-                    }
+                    EACH_TILE(mr, (n - j) / W, outer_tile(M, NV, n, k, of, panel, into, !begin))
                 }
             }
         }
@@ -381,15 +379,16 @@ void execlab_half_backward(int64_t threads, int64_t steps, int64_t n, const int6
     EACH_SHARE(backward(1, steps, n, rows, first, last, above, packed, gates, c, squashed, change, dh, dc))
 }
 
-/* The gradient of weights (m, n), in floats, from halves: a (N, m), b (N, n); room (threads, execlab_room(n)). */
+/* Places of 4 bytes that execlab_half_outer wants for each thread. */
+int64_t execlab_room(int64_t n) { return PAIRS * (n + GROUP); }
+
+/* The gradient of weights (m, n), in floats, from halves: a (N, m), b (N, n). */
 void execlab_half_outer(int64_t threads, int64_t count, int64_t m, int64_t n, const uint16_t *a, const uint16_t *b,
                         float *out, uint32_t *room) {
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int64_t share = 0; share < threads; share++)
-        outer(count, m, n, share * m / threads, (share + 1) * m / threads, a, b, out, room + share * PAIRS * (n + GROUP));
+        outer(count, m, n, share * m / threads, (share + 1) * m / threads, a, b, out, room + share * execlab_room(n));
 }
-
-int64_t execlab_room(int64_t n) { return PAIRS * (n + GROUP); }
 
 /* out (V, m) += rows of a (N, m), in halves, each where ids (N) say, or all in the first. */
 void execlab_half_gather(int64_t threads, int64_t count, int64_t m, const int64_t *ids, const uint16_t *a, float *out) {
@@ -400,6 +399,15 @@ void execlab_half_gather(int64_t threads, int64_t count, int64_t m, const int64_
             for (int64_t j = share * (m / W) / threads * W; j < (share + 1) * (m / W) / threads * W; j += W)
                 store(into + j, load(into + j) + load_half(a + at * m + j));
         }
+}
+
+/* Whether the processor multiplies halves, or floats do it. */
+int64_t execlab_halves(void) {
+#ifdef __AVX512BF16__
+    return 1;
+#else
+    return 0;
+#endif
 }
 
 /* Whether rows are really shared between threads. */

@@ -128,11 +128,16 @@ class HalfRecurrence(torch.autograd.Function):
         """Through time."""
         n, first, left = h0.shape[1], len(h0), int(rows[-1])
         characters = int(rows.sum())
-        h, c = h0.new_empty(first + characters, n, dtype=torch.bfloat16), c0.new_empty(first + characters, n)
+        if ids is not None:
+            ids = ids.long().contiguous()
+            if int(ids.min()) < 0 or int(ids.max()) >= len(below):
+                raise IndexError(f"a character's number is not among the {len(below)} of the table")
+        # A state that is carried may come from PyTorch, and then in bfloat16.
+        h, c = torch.empty(first + characters, n, dtype=torch.bfloat16), torch.empty(first + characters, n)
         h[:first], c[:first] = h0, c0
-        gates, squashed = c0.new_empty(characters, 4 * n), c0.new_empty(characters, n)
+        gates, squashed = torch.empty(characters, 4 * n), torch.empty(characters, n)
         half_weight = weight.bfloat16()
-        native.half_forward(rows, ids, below, bias, half_weight, gates, h, c, squashed)
+        native.half_forward(rows, ids, below.contiguous(), bias, half_weight, gates, h, c, squashed)
         ctx.save_for_backward(half_weight, gates, h, c, squashed, rows, ids)
         ctx.native, ctx.table = native, len(below)
         return h[first:], h[-left:].float(), c[-left:].clone()
@@ -143,7 +148,7 @@ class HalfRecurrence(torch.autograd.Function):
         half_weight, gates, h, c, squashed, rows, ids = ctx.saved_tensors
         change = torch.empty_like(gates, dtype=torch.bfloat16)
         dh, dc = (_of_last(grad, rows) for grad in grads[1:])
-        ctx.native.half_backward(rows, grads[0].contiguous(), half_weight, gates, c, squashed, change, dh, dc)
+        ctx.native.backward(rows, grads[0].contiguous(), half_weight, gates, c, squashed, change, dh, dc)
         of_weight = ctx.native.half_outer(change, _before(h, rows))
         if ids is None:
             return change, None, ctx.native.half_gather(change, None, 1)[0], of_weight, dh, dc, None, None
@@ -156,7 +161,7 @@ class HalfLinear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, native: Native) -> Tensor:
         """Forward."""
-        half_weight = weight.bfloat16()
+        x, half_weight = x.contiguous(), weight.bfloat16()
         ctx.save_for_backward(x, half_weight)
         ctx.native = native
         return x.mm(half_weight.t().contiguous())  # a copy of the weights is cheaper than a product that transposes
@@ -165,7 +170,8 @@ class HalfLinear(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Backward."""
         x, half_weight = ctx.saved_tensors
-        return grads[0].mm(half_weight), ctx.native.half_outer(grads[0], x), None
+        grad = grads[0].contiguous()
+        return grad.mm(half_weight), ctx.native.half_outer(grad, x), None
 
 
 def _room(projected: Tensor, h0: Tensor, c0: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

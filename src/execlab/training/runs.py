@@ -50,6 +50,8 @@ def versions(config: Config) -> dict[str, str]:
     if config.kernel == "native":
         kernel = native.usable(config.cells)
         found["kernel"] = kernel.name if isinstance(kernel, native.Native) else f"torch: {kernel}"
+        if config.precision == "bfloat16" and isinstance(kernel, native.Native):
+            found["kernel"] += ", bfloat16 in hardware" if kernel.halves else ", bfloat16 by floats"
     for package in ("execlab", "torch", "numpy"):
         try:
             found[package] = version(package)
@@ -185,11 +187,13 @@ def resolve(config: Config) -> Config:
     device = config.device
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    precision = config.precision
+    precision, kernel = config.precision, _kernel(config, device)
     if precision == "auto":
-        precision = "bfloat16" if device == "cpu" and multiplies_bfloat16() else "float32"
+        compiled = native.load() if kernel == "native" else None
+        hardware = compiled.halves if isinstance(compiled, native.Native) else multiplies_bfloat16()
+        precision = "bfloat16" if device == "cpu" and hardware else "float32"
     threads = config.threads or torch.get_num_threads()
-    return replace(config, device=device, precision=precision, kernel=_kernel(config, device), threads=threads)
+    return replace(config, device=device, precision=precision, kernel=kernel, threads=threads)
 
 
 def multiplies_bfloat16() -> bool:
