@@ -43,7 +43,9 @@ SCALES = ("smoke", "laptop", "paper")
     multiple=True,
     help="Another grid's folder: a run that has a row there is not done again.",
 )
-@click.option("--dry-run", is_flag=True, help="Only list the runs, their characters and the expected time.")
+@click.option(
+    "--dry-run", is_flag=True, help="Only list the runs that are left, their characters and the expected time."
+)
 def reproduce(
     name: str,
     scale: str,
@@ -65,16 +67,21 @@ def reproduce(
     from execlab.experiments.grids import make_grid
     from execlab.experiments.reproduce import elsewhere
     from execlab.experiments.reproduce import reproduce as run
+    from execlab.experiments.rows import recorded
 
     if address and engine != "ray":
         raise ExeclabError("--address is for --engine ray")
     grid = make_grid(name, scale, seeds)
     here = min(workers or cost.workers_here(), len(grid))
-    if dry_run:
-        known = elsewhere(others)
-        _list([planned for planned in grid if planned.config not in known], here)
-        return
     folder = out or Path("runs") / "reproduce" / f"{name}-{scale}"
+    if dry_run:
+        done, known = recorded(folder), elsewhere(others)
+        left = [planned for planned in grid if planned.name not in done and planned.config not in known]
+        if len(left) < len(grid):
+            click.echo(f"done already: {len(grid) - len(left)} of {_counted(len(grid), 'run')}")
+        if left:
+            _list(left, min(here, len(left)))
+        return
     watch = Watch()
     found = _engine(engine, address, folder, workers if engine == "ray" and address else here)
     watch.say(f"{_counted(len(grid), 'run')}, {found.workers} at a time, in {folder}")

@@ -294,3 +294,10 @@ def test_the_dry_run_tells_and_does_nothing(tmp_path: Path) -> None:
     assert found
     assert int(found[1]) > 0
     assert list(tmp_path.iterdir()) == []
+    grid = make_grid("statistics", "smoke")
+    write_grid(tmp_path, {planned.name: planned.config for planned in grid})
+    for done in (1, 2):
+        write_rows([{**dict.fromkeys(COLUMNS, 0), "run": planned.name} for planned in grid[:done]], tmp_path)
+        told = subprocess.run([*words, "--out", "."], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+        assert f"done already: {done} of 2 runs" in told
+        assert told.count("program-2x1") == 2 - done
