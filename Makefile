@@ -75,6 +75,8 @@ bench: .venv/ready ## side-by-side measurements
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/precision.py
 	$(BIN)/python benchmarks/time_to_accuracy.py
+	$(BIN)/python benchmarks/speedrun.py --length 5 --samples 500000
+	$(BIN)/python benchmarks/speedrun.py
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/kill_resume.py
 	$(BIN)/python benchmarks/grids.py
