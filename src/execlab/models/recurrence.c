@@ -83,11 +83,20 @@ INLINE vec one_plus_exp(vec x) {
     return (vec)((ivec)p + bits) + 1.0f;
 }
 
-/* Loaded once: gcc would rather load it anew for every row, and then loads are the bottleneck. */
+/* A value as it is now: nothing is moved or fused across this. */
 #if defined(__AVX512F__)
-#define KEEP(b) __asm__("" : "+v"(b))
-#elif defined(__AVX__)
-#define KEEP(b) __asm__("" : "+x"(b))
+#define SETTLE(value) __asm__("" : "+v"(value))
+#elif defined(__SSE2__)
+#define SETTLE(value) __asm__("" : "+x"(value))
+#elif defined(__aarch64__)
+#define SETTLE(value) __asm__("" : "+w"(value))
+#else
+#define SETTLE(value)
+#endif
+
+/* Loaded once: gcc would rather load it anew for every row, and then loads are the bottleneck. */
+#ifdef __AVX__
+#define KEEP(b) SETTLE(b)
 #else
 #define KEEP(b)
 #endif
@@ -123,7 +132,9 @@ INLINE vec finish(int64_t n, const vec sums[4], float *gates, const float *c_bef
     vec inverse_if = inverse * ego, inverse_go = inverse * eif;
     vec i = inverse_if * ef, f = inverse_if * ei, o = inverse_go * eg;
     vec g = 2.0f * (inverse_go * eo) - 1.0f;
-    vec cell = f * load(c_before) + i * g;
+    vec new = i * g;
+    SETTLE(new); /* of two products one is rounded: always this one, however many rows a compiler sees */
+    vec cell = f * load(c_before) + new;
     vec s = 2.0f / one_plus_exp(2.0f * cell) - 1.0f;
     store(gates, i);
     store(gates + n, f);
