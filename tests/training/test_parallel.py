@@ -48,13 +48,19 @@ def losses(folder: Path) -> list[float]:
     return [line["loss"] for line in runs.read_metrics(folder)]
 
 
-@pytest.mark.parametrize("feed", FEEDS)
-def test_two_ranks_do_what_one_process_does_and_resume_exactly(feed: str, tmp_path: Path) -> None:
-    common = ("--preset", "smoke", "--steps", "60", *FEEDS[feed])
+# Products in bfloat16 are rounded: what is summed in another order then differs sooner.
+@pytest.mark.parametrize(
+    ("feed", "precision", "near"),
+    [("aligned", "float32", 1e-4), ("stream", "float32", 1e-4), ("stream", "bfloat16", 1e-2)],
+)
+def test_two_ranks_do_what_one_process_does_and_resume_exactly(
+    feed: str, precision: str, near: float, tmp_path: Path
+) -> None:
+    common = ("--preset", "smoke", "--steps", "60", "--precision", precision, *FEEDS[feed])
     finish(train(*common, "--out", str(tmp_path / "one"), ranks=1))
     said = finish(train(*common, "--out", str(tmp_path / "two")))
     assert said.count("training is over") == 1
-    assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), abs=1e-4)
+    assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), abs=near)
 
     killed = train(*common, "--out", str(tmp_path / "killed"))
     while killed.poll() is None and not _begun(tmp_path / "killed"):
