@@ -43,7 +43,9 @@ def results(tmp_path: Path) -> Path:
     write_rows(rows, folder / "addition")
     (folder / "empty").mkdir()
     write_rows([], folder / "empty")
-    (folder / "readings.json").write_text(json.dumps(dict.fromkeys((READING, GENERALLY), {"seen": "As in the paper."})))
+    (folder / "readings.json").write_text(
+        json.dumps({text: {"seen": "As in the paper."} for text in (READING, GENERALLY)})
+    )
     return folder
 
 
