@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from execlab.experiments.cluster import RayEngine
     from execlab.experiments.engine import LocalEngine
     from execlab.experiments.grids import Planned
+    from execlab.training.config import Precision
 
 ENGINES = ("local", "ray")
 NAMES = ("programs", "addition", "memorization", "examples", "statistics", "orders", "headline")
@@ -35,6 +36,13 @@ SCALES = ("smoke", "laptop", "paper")
 )
 @click.option("--address", help="The Ray cluster's address, or auto.  [default: one started on this machine]")
 @click.option("--workers", type=click.IntRange(min=1), help="Runs at a time.  [default: one per core]")
+@click.option(
+    "--precision",
+    type=click.Choice(("float32", "bfloat16")),
+    default="float32",
+    show_default=True,
+    help="Of the products in every run; bfloat16 is faster where the processor has it.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Where to.  [default: runs/reproduce/NAME-SCALE]")
 @click.option(
     "--rows-of",
@@ -53,6 +61,7 @@ def reproduce(
     engine: str,
     address: str | None,
     workers: int | None,
+    precision: Precision,
     out: Path | None,
     others: tuple[Path, ...],
     dry_run: bool,
@@ -71,7 +80,7 @@ def reproduce(
 
     if address and engine != "ray":
         raise ExeclabError("--address is for --engine ray")
-    grid = make_grid(name, scale, seeds)
+    grid = make_grid(name, scale, seeds, precision)
     here = min(workers or cost.workers_here(), len(grid))
     folder = out or Path("runs") / "reproduce" / f"{name}-{scale}"
     if dry_run:

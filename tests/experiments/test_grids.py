@@ -52,6 +52,13 @@ def test_names_are_unique_and_compute_is_equal_within_a_cell(experiment: str, sc
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_a_grid_has_one_precision(experiment: str) -> None:
+    assert {planned.config.precision for planned in make_grid(experiment, "laptop")} == {"float32"}
+    asked = make_grid(experiment, "laptop", precision="bfloat16")
+    assert {planned.config.precision for planned in asked} == {"bfloat16"}
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_smoke_is_small(experiment: str) -> None:
     assert len(make_grid(experiment, "smoke")) <= 8
 

@@ -6,7 +6,8 @@
 
 A cell is a difficulty with its budget of characters. At scale laptop it is 1.5 times what `combined` needs to get 90 %
 of the characters right on validation, measured once by recipes/calibrate.py; nothing else depends on these numbers.
-Every run has one thread and products in float32, so that a grid can go on where the processor has no bfloat16.
+Every run has one thread, and all runs of a grid the same precision: float32 unless bfloat16 is asked for, which pays
+where the processor has it.
 
 >>> [planned.name for planned in make_grid("addition", "smoke", seeds=1)][:2]
 ['addition-2x1-baseline-0', 'addition-2x1-naive-0']
@@ -14,6 +15,7 @@ Every run has one thread and products in float32, so that a grid can go on where
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from execlab.curriculum import STRATEGIES
@@ -22,6 +24,8 @@ from execlab.training.config import Config, make_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from execlab.training.config import Precision
 
 Scale = Literal["smoke", "laptop", "paper"]
 SCALES: tuple[str, ...] = get_args(Scale)
@@ -132,7 +136,6 @@ def _runs(
                             "seed": seed,
                             "data_seed": seed,
                             "threads": 1,
-                            "precision": "float32",
                             **shared,
                             **limit,
                             **options,
@@ -192,9 +195,7 @@ def headline(scale: str, seeds: int) -> list[Planned]:
     return [
         Planned(f"addition-{config.length}x1-combined-{seed}", config)
         for seed in range(seeds)
-        for config in [
-            make_config(task="addition", seed=seed, data_seed=seed, threads=1, precision="float32", **chosen)
-        ]
+        for config in [make_config(task="addition", seed=seed, data_seed=seed, threads=1, **chosen)]
     ]
 
 
@@ -209,10 +210,13 @@ EXPERIMENTS: dict[str, Callable[[str, int], list[Planned]]] = {
 }
 
 
-def make_grid(experiment: str, scale: str, seeds: int | None = None) -> list[Planned]:
+def make_grid(
+    experiment: str, scale: str, seeds: int | None = None, precision: Precision = "float32"
+) -> list[Planned]:
     """The runs of an experiment."""
     if experiment not in EXPERIMENTS:
         raise unknown("experiment", experiment, EXPERIMENTS)
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
-    return EXPERIMENTS[experiment](scale, SEEDS[scale] if seeds is None else seeds)
+    grid = EXPERIMENTS[experiment](scale, SEEDS[scale] if seeds is None else seeds)
+    return [planned._replace(config=replace(planned.config, precision=precision)) for planned in grid]
