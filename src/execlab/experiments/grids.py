@@ -210,9 +210,7 @@ EXPERIMENTS: dict[str, Callable[[str, int], list[Planned]]] = {
 }
 
 
-def make_grid(
-    experiment: str, scale: str, seeds: int | None = None, precision: Precision = "float32"
-) -> list[Planned]:
+def make_grid(experiment: str, scale: str, seeds: int | None = None, precision: Precision = "float32") -> list[Planned]:
     """The runs of an experiment."""
     if experiment not in EXPERIMENTS:
         raise unknown("experiment", experiment, EXPERIMENTS)
