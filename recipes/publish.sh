@@ -5,10 +5,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 .venv/bin/python recipes/calibrate.py
-for experiment in headline addition memorization programs; do
+for experiment in headline addition memorization; do
   .venv/bin/execlab reproduce $experiment --scale laptop --out results/$experiment
 done
+.venv/bin/execlab reproduce programs --scale laptop --precision bfloat16 --out results/programs
 for experiment in statistics orders; do # half of their runs are among those of programs
-  .venv/bin/execlab reproduce $experiment --scale laptop --out results/$experiment --rows-of results/programs
+  .venv/bin/execlab reproduce $experiment --scale laptop --precision bfloat16 --out results/$experiment \
+    --rows-of results/programs
 done
 .venv/bin/execlab report results --fill README.md --fill docs/results.md

@@ -41,9 +41,11 @@ def caption(rows: Sequence[Row]) -> str:
     )
     same = ", the same within a cell" if even else ", which differ within a cell"
     intervals = "95 % intervals over seeds" if max(counts) > 1 else "no intervals: one seed"
+    precisions = {line["precision"] for line in rows} - {"float32"}  # which goes without saying
+    products = f", products in {' and '.join(sorted(precisions))}" if precisions else ""
     return (
         f"Test split, n = {rows[0]['n']:,} samples per run, {seeds} seed{'s' * (max(counts) > 1)}, {intervals}; "
-        f"{spread} million characters per run{same}; scale {rows[0]['scale']}."
+        f"{spread} million characters per run{same}; scale {rows[0]['scale']}{products}."
     )
 
 
