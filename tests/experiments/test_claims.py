@@ -150,6 +150,33 @@ def test_best_modification() -> None:
     assert verdicts(rows)[text] == "not seen"
 
 
+def test_doubling_is_compared_with_the_plain_input() -> None:
+    text = "doubling the input improves memorization"
+    rows = [
+        line("mix", seed, value + 0.01 * seed, experiment="memorization", modification=name)
+        for name, value in {"plain": 0.5, "doubled": 0.6}.items()
+        for seed in range(2)
+    ]
+    assert verdicts(rows)[text] == "seen"
+    worse = [row | {"teacher_forced_accuracy": 0.4} if row["modification"] == "doubled" else row for row in rows]
+    assert verdicts(worse)[text] == "not seen"
+    assert verdicts(rows[:3])[text] == "not tested"
+
+
+def test_generally_takes_the_mean_over_the_cells_of_a_seed() -> None:
+    """Above in one cell by much, below in the other by little."""
+    rows = [
+        line(s, seed, 0.5 + gap * (s == "combined") + 0.001 * seed, length=length)
+        for s in ("mix", "combined")
+        for length, gap in ((2, 0.3), (3, -0.1))
+        for seed in range(3)
+    ]
+    found = verdicts(rows)
+    assert found["combined is generally above mix on programs"] == "seen"
+    assert found["combined is above mix in every program cell"] == "not seen"
+    assert found["combined is generally above naive on programs"] == "not tested"
+
+
 def test_generally_is_the_mean_over_cells() -> None:
     text = "combined is generally above mix on programs"
     gaps = {2: (0.2, 0.21, 0.22), 3: (-0.1, -0.09, -0.11)}

@@ -49,18 +49,24 @@ def caption(rows: Sequence[Row]) -> str:
     )
 
 
-def _by_length(axes: Axes, rows: Sequence[Row], title: str) -> None:
+def _budgets(rows: Sequence[Row], key: Callable[[Row], Any]) -> dict[Any, str]:
+    """Characters per run, in millions, by place in a figure."""
+    by = {where: max(line["characters"] for line in found) for where, found in grouped(rows, key).items()}
+    return {where: f"{most / 1e6:.1f} M" if most >= 1e5 else f"{most / 1e6:.2f} M" for where, most in by.items()}
+
+
+def _strategies(axes: Axes, rows: Sequence[Row], place: Callable[[Row], float], joined: bool = True) -> None:
     """Means with intervals, side by side so that none hides another, and every seed as a faint point."""
-    lengths = sorted({line["length"] for line in rows})
-    aside = 0.04 * min((b - a for a, b in pairwise(lengths)), default=1)
-    for place, (strategy, (colour, marker, dash)) in enumerate(MARKS.items()):
+    places = sorted({place(line) for line in rows})
+    aside = (0.04 if joined else 0.15) * min((b - a for a, b in pairwise(places)), default=1)
+    for number, (strategy, (colour, marker, dash)) in enumerate(MARKS.items()):
         lines = [line for line in rows if line["strategy"] == strategy]
-        points = sorted(grouped(lines, lambda line: line["length"]).items())
+        points = sorted(grouped(lines, place).items())
         means = [mean([100 * line[ACCURACY] for line in found]) for _, found in points]
-        moved = (place - (len(MARKS) - 1) / 2) * aside
+        moved = (number - (len(MARKS) - 1) / 2) * aside
         if points:
             axes.errorbar(
-                [length + moved for length, _ in points],
+                [where + moved for where, _ in points],
                 [found.value for found in means],
                 yerr=[
                     [found.value - max(found.low, 0.0) for found in means],
@@ -68,21 +74,27 @@ def _by_length(axes: Axes, rows: Sequence[Row], title: str) -> None:
                 ],
                 color=colour,
                 marker=marker,
-                linestyle=dash,
+                linestyle=dash if joined else "",
                 capsize=3,
                 label=strategy,
             )
         axes.plot(
-            [line["length"] + moved for line in lines],
+            [place(line) + moved for line in lines],
             [100 * line[ACCURACY] for line in lines],
             color=colour,
             marker=".",
             linestyle="",
             alpha=0.35,
         )
-    axes.set(title=title, xlabel="length", ylim=(0, 103))
-    axes.set_xticks(lengths)
+    axes.set(ylim=(0, 103))
     axes.grid(alpha=0.3)
+
+
+def _by_length(axes: Axes, rows: Sequence[Row], title: str) -> None:
+    _strategies(axes, rows, lambda line: float(line["length"]))
+    budgets = _budgets(rows, lambda line: line["length"])
+    axes.set(title=title, xlabel="length, and characters per run")
+    axes.set_xticks(sorted(budgets), [f"{length}\n{budgets[length]}" for length in sorted(budgets)])
 
 
 def addition(rows: Sequence[Row]) -> Figure:
@@ -111,7 +123,13 @@ def memorization(rows: Sequence[Row]) -> Figure:
     return figure
 
 
-def _heat(axes: Axes, values: dict[tuple[int, int], tuple[float, float]], title: str, **colours: Any) -> Any:
+def _heat(
+    axes: Axes,
+    values: dict[tuple[int, int], tuple[float, float]],
+    budgets: dict[tuple[int, int], str],
+    title: str,
+    **colours: Any,
+) -> Any:
     lengths, nestings = sorted({length for length, _ in values}), sorted({nesting for _, nesting in values})
     table = np.full((len(nestings), len(lengths)), np.nan)
     for (length, nesting), (value, _) in values.items():
@@ -124,7 +142,7 @@ def _heat(axes: Axes, values: dict[tuple[int, int], tuple[float, float]], title:
         axes.text(
             lengths.index(length),
             nestings.index(nesting),
-            text + (f"\n± {half:.1f}" if half else ""),
+            text + (f"\n± {half:.1f}" if half else "") + f"\n{budgets[length, nesting]}",
             ha="center",
             va="center",
             color="white" if dark else "black",
@@ -136,18 +154,35 @@ def _heat(axes: Axes, values: dict[tuple[int, int], tuple[float, float]], title:
     return image
 
 
+def _difficulty(line: Row) -> tuple[int, int]:
+    return line["length"], line["nesting"]
+
+
+def programs(rows: Sequence[Row]) -> Figure:
+    """The four strategies, cell by cell."""
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.subplots()
+    budgets = _budgets(rows, _difficulty)
+    places = {where: float(place) for place, where in enumerate(sorted(budgets))}
+    _strategies(axes, rows, lambda line: places[_difficulty(line)], joined=False)
+    axes.set_xticks(
+        list(places.values()), [f"length {where[0]}\nnesting {where[1]}\n{budgets[where]}" for where in places]
+    )
+    axes.set(title="Programs", xlabel="cell, and characters per run", ylabel="teacher-forced accuracy, %")
+    axes.legend(frameon=False, ncols=4, loc="lower center")
+    return figure
+
+
 def absolute(rows: Sequence[Row]) -> Figure:
     """Accuracy of baseline and combined on programs."""
     figure = Figure(figsize=(8, 3.6), layout="constrained")
     panels, image = figure.subplots(1, 2), None
     for axes, strategy in zip(panels, ("baseline", "combined"), strict=True):
-        by = grouped(
-            (line for line in rows if line["strategy"] == strategy), lambda line: (line["length"], line["nesting"])
-        )
+        by = grouped((line for line in rows if line["strategy"] == strategy), _difficulty)
         means = {where: mean([100 * line[ACCURACY] for line in found]) for where, found in by.items()}
         values = {where: (found.value, found.half) for where, found in means.items()}
         if values:
-            image = _heat(axes, values, strategy, cmap="cividis", vmin=0, vmax=100)
+            image = _heat(axes, values, _budgets(rows, _difficulty), strategy, cmap="cividis", vmin=0, vmax=100)
     if image:
         figure.colorbar(image, ax=panels, label="teacher-forced accuracy, %")
     return figure
@@ -161,7 +196,8 @@ def relative(rows: Sequence[Row]) -> Figure:
         gaps = difference(rows, strategy, "baseline", ACCURACY)
         values = {where[:2]: (100 * gap.value, 100 * gap.half) for where, gap in gaps.items()}
         if values:
-            image = _heat(axes, values, f"{strategy} minus baseline", cmap="PuOr", vmin=-50, vmax=50)
+            budgets = _budgets(rows, _difficulty)
+            image = _heat(axes, values, budgets, f"{strategy} minus baseline", cmap="PuOr", vmin=-50, vmax=50)
     if image:  # otherwise no strategy has a partner yet
         figure.colorbar(image, ax=panels, label="points")
     return figure
@@ -202,6 +238,7 @@ class Wanted(NamedTuple):
 
 FIGURES: dict[str, dict[str, Wanted]] = {
     "programs": {
+        "programs": Wanted(programs),
         "programs_absolute": Wanted(absolute, lambda line: line["strategy"] in ("baseline", "combined")),
         "programs_relative": Wanted(relative),
     },
