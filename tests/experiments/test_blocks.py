@@ -79,11 +79,15 @@ def test_a_reading_of_another_verdict_is_not_used(results: Path) -> None:
 
 def test_cells_and_verdicts(results: Path) -> None:
     said = filled(results, "cells addition")
-    assert "| 2 | 1 | 51.0 % (48.5 to 53.5) | 91.0 % (88.5 to 93.5) | 3 | 1.5 M |" in said
+    assert "| Length | baseline | combined | Seeds | Characters |" in said
+    assert "| 2 | 51.0 % (48.5 to 53.5) | 91.0 % (88.5 to 93.5) | 3 | 1.5 M |" in said
     assert f"- **seen** (2): {READING}; {GENERALLY}." in filled(results, "verdicts addition")
     assert "3 seeds, 95 % intervals over seeds" in filled(results, "figure addition addition")
     (results / "addition" / "grid.json").write_text(json.dumps(dict.fromkeys("abcdefgh")))
     assert "| addition | 6 of 8 | 9 M | 0.1 h | not recorded |" in filled(results, "machines addition")
+    rows = results / "addition" / "results.jsonl"
+    rows.write_text(rows.read_text().replace('"nesting": 1', '"nesting": 2'))
+    assert "| Length | Nesting | baseline |" in filled(results, "cells addition")
 
 
 @pytest.mark.parametrize(

@@ -116,16 +116,18 @@ def cells(results: Results, name: str, column: str = "teacher_forced_accuracy") 
     rows = results.rows([name])
     strategies = list(dict.fromkeys(line["strategy"] for line in rows))
     by_cell = grouped(rows, cell)
-    special = any(where.special for where in by_cell)
+    heads = ["Length"]
+    heads += ["Nesting"] if any(where.nesting > 1 for where in by_cell) else []
+    heads += [""] if any(where.special for where in by_cell) else []
     lines = []
     for where, found in by_cell.items():
         by = grouped(found, lambda line: line["strategy"])
         told = [_percent(mean([line[column] for line in by[one]])) if one in by else "" for one in strategies]
         counts = [len(by.get(one, [])) for one in strategies]
         seeds = "/".join(str(n) for n in (counts if len(set(counts)) > 1 else counts[:1]))
-        what = [str(where.length), str(where.nesting), *([where.special] if special else [])]
-        lines.append([*what, *told, seeds, _budget(found)])
-    return _table(["Length", "Nesting", *([""] if special else []), *strategies, "Seeds", "Characters"], lines)
+        what = {"Length": str(where.length), "Nesting": str(where.nesting), "": where.special}
+        lines.append([*(what[head] for head in heads), *told, seeds, _budget(found)])
+    return _table([*heads, *strategies, "Seeds", "Characters"], lines)
 
 
 def figure(results: Results, name: str, picture: str) -> list[str]:
