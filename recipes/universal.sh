@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Beside the table of Universal Transformers (2018): no curriculum but mix, scored free-running on the mix distribution.
-# One model per task, seed 0, one core each (hours on a slow machine; a stopped one is resumed).
+# One model per task, seed 0, one core and products in bfloat16 each; a stopped one is resumed.
 group=universal
 source "$(dirname "$0")/train.bash"
 
 one() { # name, then settings
-  train "$@" --preset laptop --strategy mix
+  train "$@" --preset laptop --precision bfloat16 --strategy mix
   mkdir -p results/mix
   .venv/bin/execlab evaluate "runs/$group/$1" --strategy mix --count 5000 --json > "results/mix/$1.json.partial"
   mv "results/mix/$1.json.partial" "results/mix/$1.json"

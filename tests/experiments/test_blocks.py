@@ -114,11 +114,15 @@ def test_beside_what_others_published(results: Path) -> None:
     score = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 5000}
     ours = {"task": "program", "length": 5, "nesting": 2, "free_running_accuracy": score, "exact_match": score}
     (results / "mix" / "mine.json").write_text(json.dumps(ours))
+    (results / "universal").mkdir()
+    trained = {"counters": {"characters": 60_000_123, "seconds": 1_201.0}}
+    (results / "universal" / "mine.json").write_text(json.dumps(trained))
     others = [{"task": task, "source": "them", "characters": 0.9, "sequences": 0.6} for task in ("program", "addition")]
     (results / "published.json").write_text(json.dumps(others))
     said = filled(results, "published mine")
     assert said.count("them") == 1  # of this task alone
     assert "| program | execlab, length up to 5, nesting up to 2 | 50.0 % (40.0 to 60.0) | " in said
+    assert "| 5,000 | 60 M characters, 20 minutes |" in said
 
 
 def test_a_block_without_end_eats_nothing(results: Path) -> None:

@@ -222,20 +222,21 @@ def examples(results: Results, name: str, count: str = "2") -> list[str]:
 
 def published(results: Results, *names: str) -> list[str]:
     """What others have published (published.json), and beside it our models, free-running on the mix distribution."""
-    ours = [results.json(f"mix/{name}.json") for name in names]
+    ours = [(results.json(f"mix/{name}.json"), results.json(f"universal/{name}.json")["counters"]) for name in names]
     lines = []
-    for task, found in grouped(ours, lambda line: line["task"]).items():
+    for task, found in grouped(ours, lambda pair: pair[0]["task"]).items():
         for line in results.json("published.json"):
             if line["task"] == task:
                 scores = [f"{100 * line[name]:.0f} %" for name in ("characters", "sequences")]
-                lines.append([task, line["source"], *scores, ""])
-        for line in found:
+                lines.append([task, line["source"], *scores, "", "not said"])
+        for line, counters in found:
             scores = [_percent(Mean(**line[name])) for name in ("free_running_accuracy", "exact_match")]
             hardest = f"length up to {line['length']}" + (
                 f", nesting up to {line['nesting']}" if line["nesting"] > 1 else ""
             )
-            lines.append([task, f"execlab, {hardest}", *scores, f"{line['exact_match']['n']:,}"])
-    return _table(["Task", "Model", "Characters", "Whole outputs", "Test samples"], lines)
+            spent = f"{counters['characters'] / 1e6:.0f} M characters, {counters['seconds'] / 60:.0f} minutes"
+            lines.append([task, f"execlab, {hardest}", *scores, f"{line['exact_match']['n']:,}", spent])
+    return _table(["Task", "Model", "Characters", "Whole outputs", "Test samples", "Training"], lines)
 
 
 BLOCKS: dict[str, Callable[..., list[str]]] = {
