@@ -5,9 +5,10 @@ group=laptop
 source "$(dirname "$0")/train.bash"
 
 run_all() { # seed
-  train "addition-3-$1" --task addition --length 3 --seed "$1" --data-seed "$1"
-  train "memorization-20-invert-$1" --task memorization --length 20 --invert --seed "$1" --data-seed "$1"
-  train "program-2x1-$1" --task program --length 2 --nesting 1 --seed "$1" --data-seed "$1"
+  train "addition-3-$1" --precision float32 --task addition --length 3 --seed "$1" --data-seed "$1"
+  train "memorization-20-invert-$1" --precision float32 --task memorization --length 20 --invert --seed "$1" \
+    --data-seed "$1"
+  train "program-2x1-$1" --precision float32 --task program --length 2 --nesting 1 --seed "$1" --data-seed "$1"
 }
 
 run_all 0 &

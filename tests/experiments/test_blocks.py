@@ -13,6 +13,7 @@ import pytest
 
 from execlab.errors import ExeclabError
 from execlab.experiments.blocks import MARK, fill
+from execlab.experiments.claims import RULES, judge
 from execlab.experiments.rows import ACCURACIES, COLUMNS, write_rows
 
 ROOT = Path(__file__).parent.parent.parent
@@ -29,6 +30,7 @@ def row(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, Any
         "seconds": 60.0,
         "versions": "{}",
         "scrambled": False,
+        "most_frequent_character": 0.3,
         "run": f"{strategy}-{seed}",
         "order": "length_first",
     }
@@ -79,8 +81,10 @@ def test_a_reading_of_another_verdict_is_not_used(results: Path) -> None:
 
 def test_cells_and_verdicts(results: Path) -> None:
     said = filled(results, "cells addition")
-    assert "| Length | baseline | combined | Seeds | Characters |" in said
-    assert "| 2 | 51.0 % (48.5 to 53.5) | 91.0 % (88.5 to 93.5) | 3 | 1.5 M |" in said
+    assert "| Length | baseline | combined | guessing | Seeds | Characters |" in said
+    assert "| 2 | 51.0 % (48.5 to 53.5) | 91.0 % (88.5 to 93.5) | 30.0 % | 3 | 1.5 M |" in said
+    assert "guessing" not in filled(results, "cells addition exact_match")
+    assert "- **Generally** is our weaker form" in filled(results, "rule")
     assert f"- **seen** (2): {READING}; {GENERALLY}." in filled(results, "verdicts addition")
     assert "3 seeds, 95 % intervals over seeds" in filled(results, "figure addition addition")
     (results / "addition" / "grid.json").write_text(json.dumps(dict.fromkeys("abcdefgh")))
@@ -145,6 +149,14 @@ def test_the_command_checks_and_fills(results: Path) -> None:
     assert (results / "addition" / "figures" / "addition.svg").exists()
     assert "51.0 %" in document.read_text()
     assert subprocess.run([*words, "--check"], capture_output=True, check=False).returncode == 0
+
+
+def test_every_claim_has_a_reading_before_its_verdict_is_known() -> None:
+    line = {**dict.fromkeys(COLUMNS, 0), "strategy": "combined", "budget": "full"}
+    texts = {claim.text for name in RULES for claim in judge([{**line, "experiment": name}])}
+    readings = json.loads((ROOT / "results" / "readings.json").read_text())
+    assert readings.keys() == texts
+    assert all({"seen", "not seen"} <= said.keys() for said in readings.values())
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -25,7 +25,9 @@ def test_the_report_opens_without_a_network(tmp_path: Path) -> None:
         assert figure["width"] > 300
         assert figure["height"] > 200
         assert opened.locator("table").count() >= 2
-        assert opened.get_by_text("not tested").first.is_visible()
+        assert opened.locator("td.not-tested").first.is_visible()
+        opened.get_by_text("How they are judged").click()
+        assert opened.get_by_text("is not the opposite").is_visible()
         widths = opened.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         assert widths[0] <= widths[1]
         assert opened.screenshot(full_page=True).startswith(b"\x89PNG")

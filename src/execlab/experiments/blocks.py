@@ -15,12 +15,14 @@ import json
 import os
 import re
 from inspect import signature
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from execlab.errors import ExeclabError, unknown
+from execlab.experiments.claims import RULE
 from execlab.experiments.figures import captions
 from execlab.experiments.results import Results
-from execlab.experiments.rows import ACCURACIES, planned_runs
+from execlab.experiments.rows import ACCURACIES, read_json
 from execlab.experiments.summary import Mean, cell, grouped, mean
 
 if TYPE_CHECKING:
@@ -99,6 +101,11 @@ def claims(results: Results, *names: str) -> list[str]:
     return _table(["The paper", "Here", "Evidence (95 % intervals over n seeds)", "Reading"], lines)
 
 
+def rule(_results: Results) -> list[str]:
+    """How verdicts are come by."""
+    return [f"- **{word}** {means}" for word, means in RULE.items()]
+
+
 def verdicts(results: Results, *names: str) -> list[str]:
     """The claims in a few lines: which are seen, which are not."""
     by = grouped(results.claims(names), lambda claim: claim.verdict)
@@ -116,18 +123,29 @@ def cells(results: Results, name: str, column: str = "teacher_forced_accuracy") 
     rows = results.rows([name])
     strategies = list(dict.fromkeys(line["strategy"] for line in rows))
     by_cell = grouped(rows, cell)
-    heads = ["Length"]
-    heads += ["Nesting"] if any(where.nesting > 1 for where in by_cell) else []
-    heads += [""] if any(where.special for where in by_cell) else []
     lines = []
     for where, found in by_cell.items():
         by = grouped(found, lambda line: line["strategy"])
-        told = [_percent(mean([line[column] for line in by[one]])) if one in by else "" for one in strategies]
         counts = [len(by.get(one, [])) for one in strategies]
-        seeds = "/".join(str(n) for n in (counts if len(set(counts)) > 1 else counts[:1]))
-        what = {"Length": str(where.length), "Nesting": str(where.nesting), "": where.special}
-        lines.append([*(what[head] for head in heads), *told, seeds, _budget(found)])
-    return _table([*heads, *strategies, "Seeds", "Characters"], lines)
+        guessed = fmean(line["most_frequent_character"] for line in found)
+        lines.append(
+            {
+                "Length": str(where.length),
+                "Nesting": str(where.nesting),
+                "": where.special,
+                **{one: _percent(mean([line[column] for line in by[one]])) if one in by else "" for one in strategies},
+                "guessing": f"{100 * guessed:.1f} %",
+                "Seeds": "/".join(str(n) for n in (counts if len(set(counts)) > 1 else counts[:1])),
+                "Characters": _budget(found),
+            }
+        )
+    left_out = {
+        "Nesting": all(where.nesting == 1 for where in by_cell),
+        "": not any(where.special for where in by_cell),
+        "guessing": column != "teacher_forced_accuracy",  # what is guessed are characters
+    }
+    heads = [head for head in lines[0] if not left_out.get(head)]
+    return _table(heads, ([line[head] for head in heads] for line in lines))
 
 
 def figure(results: Results, name: str, picture: str) -> list[str]:
@@ -175,7 +193,7 @@ def machines(results: Results, *names: str) -> list[str]:
             else "not recorded"
             for one in said
         ]
-        planned = planned_runs(results.folder / name, rows)[rows[0]["experiment"]] or len(rows)
+        planned = len(read_json(results.folder / name / "grid.json", rows))
         count = {one: told.count(one) for one in dict.fromkeys(told)}
         lines.append(
             [
@@ -240,6 +258,7 @@ def published(results: Results, *names: str) -> list[str]:
 
 
 BLOCKS: dict[str, Callable[..., list[str]]] = {
+    "rule": rule,
     "claims": claims,
     "verdicts": verdicts,
     "cells": cells,

@@ -1,19 +1,14 @@
 """The paper's claims, each decided from rows by one rule: seen, not seen, or not tested.
 
-The rule: a difference is taken seed by seed; a cell shows it if the 95 % interval of the mean difference lies above 0.
-"Everywhere" wants every cell to show it, and a cell that lacks seeds leaves it untested. "Somewhere" wants one, at a
-level raised for the number of cells (Bonferroni): among many, one is above 0 by chance. "On average" takes the mean
-over the cells of a seed first. "No difference" wants the interval to lie near 0. With fewer than two seeds
-nothing is tested.
+`RULE` says it in words, for documents and pages.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
-from execlab.experiments.summary import LEVEL, Mean, cell, difference, grouped, mean
+from execlab.experiments.summary import LEVEL, Mean, average, cell, difference, grouped, mean, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +18,27 @@ if TYPE_CHECKING:
 ACCURACY = "teacher_forced_accuracy"  # the paper's
 NARROW = 0.05  # how far an interval around 0 may reach for "no difference"
 FAR = 0.2  # for "far below"
-MANY = 8  # cells; of more, evidence tells the ends and the mean
+MANY = 8  # cells; of more, evidence tells the ends and those that decide
 HEADLINE = 0.99  # of the characters of nine-digit sums
 Verdict = Literal["seen", "not seen", "not tested"]
+
+RULE: dict[str, str] = {  # a word of the verdicts, and what it means
+    "A difference": "is taken seed by seed, on the test split at the goal, with the same number of characters through "
+    "the model for both. A cell shows it if the 95 % interval of its mean over seeds (Student's t) lies above 0.",
+    "In every cell, always": "wants every cell to show it; one that lacks seeds leaves the claim untested.",
+    "Sometimes": "wants one cell to show it, at a level raised for their number: among many, one is above 0 by chance.",
+    "Generally": "is our weaker form of the paper's every and always: the mean over the cells of a seed lies above 0, "
+    "and does so whichever single cell is left out.",
+    "Modifications of the input": "are compared by the mean over the lengths and strategies of a seed.",
+    "No difference": f"wants the whole interval within {100 * NARROW:.0f} points of 0.",
+    "Far below": f"wants it beyond {100 * FAR:.0f} points.",
+    "Not tested": "is what lacks runs: nothing is judged before all runs of an experiment are done, and one seed shows "
+    "nothing.",
+    "Not seen": "is not the opposite. With three seeds an interval reaches two and a half standard deviations to each "
+    "side, so a few points between runs that vary as much are not seen even where they are real. Where the opposite is "
+    "shown, the evidence says in how many cells.",
+    "Intervals": "are over seeds alone; those of accuracies are cut at 0 and 100 %. No seed is left out.",
+}
 
 
 @dataclass(frozen=True)
@@ -40,44 +53,45 @@ class Claim:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`better` above `worse`: everywhere, somewhere, or on average over the cells."""
+    """`better` above `worse`: everywhere, somewhere, or generally."""
 
     text: str
     better: str
     worse: str
-    where: Literal["everywhere", "somewhere", "on average"] = "everywhere"
+    where: Literal["everywhere", "somewhere", "generally"] = "everywhere"
 
     def __call__(self, rows: Sequence[Row]) -> Claim:
         """By the rule."""
-        if self.where == "on average":
-            return self._on_average(rows)
-        wanted = {cell(line) for line in rows}
-        level = LEVEL if self.where == "everywhere" else 1 - (1 - LEVEL) / len(wanted)
+        claim = self._generally(rows) if self.where == "generally" else self._cell_by_cell(rows)
+        climbs = [_climb(rows, strategy) for strategy in (self.better, self.worse)]
+        return replace(claim, evidence=" ".join(part for part in (claim.evidence, *climbs) if part))
+
+    def _cell_by_cell(self, rows: Sequence[Row]) -> Claim:
+        wanted = len({cell(line) for line in rows})
+        level = LEVEL if self.where == "everywhere" else 1 - (1 - LEVEL) / wanted
         gaps = difference(rows, self.better, self.worse, ACCURACY, level)
-        claim = _judge_cells(self.text, f"{self.better} minus {self.worse}", gaps, len(wanted), level, self.where)
-        if len(wanted) > MANY and (average := self._average(rows)):
-            claim = replace(claim, evidence=f"{claim.evidence} Mean over all cells: {_points(average)}.")
-        return claim
+        return _judge_cells(self.text, f"{self.better} minus {self.worse}", gaps, wanted, level, self.where)
 
-    def _average(self, rows: Sequence[Row]) -> Mean | None:
-        """Over seeds, of the mean over the cells of a seed; none with fewer than two seeds that are complete."""
-        by = {(cell(line), line["seed"], line["strategy"]): line[ACCURACY] for line in rows}
-        pairs = [
-            (seed, value - by[where, seed, self.worse])
-            for (where, seed, strategy), value in by.items()
-            if strategy == self.better and (where, seed, self.worse) in by
-        ]
-        per_seed = [[gap for _, gap in found] for found in grouped(pairs, lambda pair: pair[0]).values()]
-        complete = [found for found in per_seed if len(found) == len({cell(line) for line in rows})]
-        return mean([fmean(found) for found in complete]) if len(complete) > 1 else None
-
-    def _on_average(self, rows: Sequence[Row]) -> Claim:
-        gap = self._average(rows)
+    def _generally(self, rows: Sequence[Row]) -> Claim:
+        gap = average(rows, "strategy", self.better, self.worse, ACCURACY)
         if gap is None:
-            return Claim(self.text, "not tested", "fewer than two seeds have both strategies in every cell")
-        cells = len({cell(line) for line in rows})
-        evidence = f"{self.better} minus {self.worse}, mean of {cells} cells: {_points(gap)} points."
-        return Claim(self.text, "seen" if gap.low > 0 else "not seen", evidence)
+            return Claim(self.text, "not tested", "fewer than two seeds have both strategies in every cell.")
+        cells = places(rows, "strategy")
+        weakest, left = "", gap
+        for where in cells:
+            others = [line for line in rows if cell(line) != where]
+            found = average(others, "strategy", self.better, self.worse, ACCURACY)
+            if found and found.low < left.low:
+                weakest, left = f"; without {where} {_points(found)}", found
+        evidence = f"{self.better} minus {self.worse}, in points, mean of {len(cells)} cells {_points(gap)}{weakest}."
+        return Claim(self.text, "seen" if left.low > 0 else "not seen", evidence)
+
+
+def _climb(rows: Sequence[Row], strategy: str) -> str:
+    """How often a strategy was still below the goal when its budget ended; empty if never."""
+    climbs = [line["climb"] for line in rows if line["strategy"] == strategy]
+    never, known = sum(share == 1 for share in climbs), sum(share is not None for share in climbs)
+    return f"{strategy.capitalize()} never got to the goal in {never} of {known} runs." if never else ""
 
 
 def _judge_cells(
@@ -86,17 +100,22 @@ def _judge_cells(
     cells = {place: gap for place, gap in gaps.items() if gap.n > 1}
     shown = [place for place, gap in cells.items() if gap.low > 0]
     if not cells:
-        return Claim(text, "not tested", "no cell has what is compared with two seeds or more")
+        return Claim(text, "not tested", "no cell has what is compared with two seeds or more.")
     lacking = wanted - len(cells)
-    told = [f"{place} {_points(gap)}" for place, gap in cells.items()]
-    if len(told) > MANY:
-        lowest, highest = (choose(cells, key=lambda place: cells[place].value) for choose in (min, max))
-        told = [f"from {lowest} {_points(cells[lowest])} to {highest} {_points(cells[highest])}"]
     opposite = sum(gap.high < 0 for gap in cells.values())
+    told, decide = "; ".join(f"{place} {_points(gap)}" for place, gap in cells.items()), ""
+    if len(cells) > MANY:
+        lowest, highest = (choose(cells, key=lambda place: cells[place].value) for choose in (min, max))
+        told = f"from {lowest} {_points(cells[lowest])} to {highest} {_points(cells[highest])}"
+        deciding = shown if where == "somewhere" else [place for place in cells if place not in shown]
+        if 0 < len(deciding) <= MANY:
+            named = "; ".join(f"{place} {_points(cells[place])}" for place in deciding)
+            decide = f"; {'these' if where == 'somewhere' else 'the others'}: {named}"
     evidence = (
-        f"{what}, in points: {'; '.join(told)}. Above 0 in {len(shown)} of {len(cells)} cells"
+        f"{what}, in points{f' ({100 * level:.1f} % intervals)' if level != LEVEL else ''}: {told}. "
+        f"Above 0 in {len(shown)} of {len(cells)} cells"
         + (f", below 0 in {opposite}" if opposite else "")
-        + (f" at the level {level:.1%}" if where == "somewhere" else "")
+        + decide
         + (f"; {lacking} more lack seeds" if lacking else "")
     )
     verdict: Verdict = "seen" if shown else "not tested" if lacking else "not seen"
@@ -109,14 +128,14 @@ def _headline(rows: Sequence[Row]) -> Claim:
     longest = max(line["length"] for line in rows)
     text = f"combined learns to add numbers of 9 digits with {100 * HEADLINE:.0f} % of the characters right"
     if len(rows) < 2 or longest < 9:
-        return Claim(text, "not tested", "fewer than two seeds with 9 digits")
+        return Claim(text, "not tested", "fewer than two seeds with 9 digits.")
     found, whole = mean([line[ACCURACY] for line in rows]), mean([line["exact_match"] for line in rows])
     evidence = f"characters {_percent(found)}; whole sums, free-running {_percent(whole)}; n={found.n} seeds."
     return Claim(text, "seen" if found.low > HEADLINE else "not seen", evidence)
 
 
 def _free_running(rows: Sequence[Row]) -> Claim:
-    text = "free-running accuracy is below the paper's teacher-forced accuracy"
+    text = "free-running accuracy is below teacher-forced accuracy, the paper's measure"
     combined = grouped((line for line in rows if line["strategy"] == "combined"), cell)
     gaps = {
         where: mean([line[ACCURACY] - line["free_running_accuracy"] for line in lines])
@@ -125,38 +144,23 @@ def _free_running(rows: Sequence[Row]) -> Claim:
     return _judge_cells(text, "combined, teacher-forced minus free-running", gaps, len({cell(line) for line in rows}))
 
 
-def _modifications(rows: Sequence[Row], one: str) -> dict[str, Mean]:
-    """One modification minus each of the others, over seeds, of the mean over the lengths and strategies of a seed."""
-    mine = [line for line in rows if line["budget"] == "full"]
-    values = {
-        name: {(line["seed"], line["length"], line["strategy"]): line[ACCURACY] for line in lines}
-        for name, lines in grouped(mine, lambda line: line["modification"]).items()
-    }
-    gaps, whole = {}, len({(line["length"], line["strategy"]) for line in mine})
-    for other in sorted(values.keys() - {one}):
-        shared = sorted(values.get(one, {}).keys() & values[other].keys())
-        # Runs of one seed are no independent witnesses: their mean is one. Seeds that lack a run would be another mean.
-        per_seed = [keys for keys in grouped(shared, lambda key: key[0]).values() if len(keys) == whole]
-        if len(per_seed) > 1:
-            gaps[other] = mean([fmean(values[one][key] - values[other][key] for key in keys) for keys in per_seed])
-    return gaps
+@dataclass(frozen=True)
+class Modification:
+    """One modification of the input above others."""
 
+    text: str
+    better: str
+    others: Sequence[str]
 
-def _best_modification(rows: Sequence[Row]) -> Claim:
-    text = "doubling and inverting the input is best on memorization"
-    gaps = _modifications(rows, "doubled and inverted")
-    if len(gaps) < 3:
-        return Claim(text, "not tested", "not all four modifications have been run with two seeds or more")
-    evidence = "; ".join(f"minus {name}: {_points(gap)}" for name, gap in gaps.items())
-    return Claim(text, "seen" if all(gap.low > 0 for gap in gaps.values()) else "not seen", f"in points: {evidence}.")
-
-
-def _doubling(rows: Sequence[Row]) -> Claim:
-    text = "doubling the input improves memorization"
-    gap = _modifications(rows, "doubled").get("plain")
-    if gap is None:
-        return Claim(text, "not tested", "fewer than two seeds have the input plain and doubled")
-    return Claim(text, "seen" if gap.low > 0 else "not seen", f"doubled minus plain: {_points(gap)} points.")
+    def __call__(self, rows: Sequence[Row]) -> Claim:
+        """By the rule."""
+        found = {other: average(rows, "modification", self.better, other, ACCURACY) for other in self.others}
+        gaps = {other: gap for other, gap in found.items() if gap}
+        if len(gaps) < len(self.others):
+            return Claim(self.text, "not tested", "not all that is compared has been run with two seeds or more.")
+        evidence = "; ".join(f"minus {other} {_points(gap)}" for other, gap in gaps.items())
+        verdict: Verdict = "seen" if all(gap.low > 0 for gap in gaps.values()) else "not seen"
+        return Claim(self.text, verdict, f"{self.better}, in points: {evidence}.")
 
 
 @dataclass(frozen=True)
@@ -170,12 +174,9 @@ class NoDifference:
     def __call__(self, rows: Sequence[Row]) -> Claim:
         """By the rule."""
         one, other = self.names.values()
-        by = grouped(rows, lambda line: line[self.column])
-        values = {value: {line["seed"]: line[ACCURACY] for line in lines} for value, lines in by.items()}
-        seeds = sorted(values.get(one, {}).keys() & values.get(other, {}).keys())
-        if len(seeds) < 2:
-            return Claim(self.text, "not tested", "fewer than two seeds")
-        gap = mean([values[one][seed] - values[other][seed] for seed in seeds])
+        gap = average(rows, self.column, one, other, ACCURACY)
+        if gap is None:
+            return Claim(self.text, "not tested", "fewer than two seeds.")
         none = f"no difference means: within {100 * NARROW:.0f} points"
         evidence = f"{' minus '.join(self.names)}: {_points(gap)} points; {none}."
         if max(-gap.low, gap.high) <= NARROW:
@@ -187,7 +188,7 @@ def _bias(rows: Sequence[Row]) -> Claim:
     text = "the outputs' bias is far below the model's accuracy"
     plain = [line for line in rows if not line["scrambled"]]
     if len(plain) < 2:
-        return Claim(text, "not tested", "fewer than two seeds")
+        return Claim(text, "not tested", "fewer than two seeds.")
     gap = mean([line[ACCURACY] - line["most_frequent_character"] for line in plain])
     evidence = f"accuracy minus guessing: {_points(gap)} points; far means: more than {100 * FAR:.0f} points."
     return Claim(text, "seen" if gap.low > FAR else "not seen", evidence)
@@ -208,28 +209,34 @@ RULES: dict[str, list[Callable[[Sequence[Row]], Claim]]] = {
     "programs": [
         *(Comparison(f"combined is above {other} in every program cell", "combined", other) for other in OTHERS),
         *(
-            Comparison(f"combined is generally above {other} on programs", "combined", other, "on average")
+            Comparison(f"combined is generally above {other} on programs", "combined", other, "generally")
             for other in OTHERS
         ),
-        Comparison("naive is sometimes below baseline", "baseline", "naive", "somewhere"),
+        Comparison("naive is sometimes below baseline on programs", "baseline", "naive", "somewhere"),
         _free_running,
     ],
     "addition": [
-        Comparison("combined is above baseline on addition at every length", "combined", "baseline"),
-        Comparison("combined is above naive on addition at every length", "combined", "naive"),
-        Comparison("combined is generally above baseline on addition", "combined", "baseline", "on average"),
-        Comparison("combined is generally above naive on addition", "combined", "naive", "on average"),
+        *(Comparison(f"combined is above {other} on addition at every length", "combined", other) for other in OTHERS),
+        *(
+            Comparison(f"combined is generally above {other} on addition", "combined", other, "generally")
+            for other in OTHERS
+        ),
     ],
     "headline": [_headline],
     "memorization": [
         *(Comparison(f"{one} is always above {other} on memorization", one, other) for one, other in MIXED_ABOVE),
         *(
-            Comparison(f"{one} is generally above {other} on memorization", one, other, "on average")
+            Comparison(f"{one} is generally above {other} on memorization", one, other, "generally")
             for one, other in MIXED_ABOVE
         ),
         Comparison("combined is sometimes below mix on memorization", "mix", "combined", "somewhere"),
-        _best_modification,
-        _doubling,
+        Modification(
+            "doubling and inverting the input is best on memorization",
+            "doubled and inverted",
+            ("plain", "inverted", "doubled"),
+        ),
+        Modification("doubling the input improves memorization", "doubled", ("plain",)),
+        Modification("inverting the input improves memorization", "inverted", ("plain",)),
     ],
     "statistics": [
         NoDifference("scrambling the characters changes nothing", "scrambled", {"scrambled": True, "plain": False}),
@@ -246,11 +253,11 @@ RULES: dict[str, list[Callable[[Sequence[Row]], Claim]]] = {
 
 
 def judge(rows: Sequence[Row], planned: Mapping[str, int] | None = None) -> list[Claim]:
-    """Every claim that belongs to the experiments in the rows.
+    """Every claim that belongs to the experiments in the rows, of runs with their full budget.
 
-    `planned` is how many runs an experiment has: while some are missing, what they tell so far is no verdict.
+    `planned` is how many such runs an experiment has: while some are missing, what they tell so far is no verdict.
     """
-    by = grouped(rows, lambda line: line["experiment"])
+    by = grouped((line for line in rows if line["budget"] == "full"), lambda line: line["experiment"])
     found = []
     for name in (name for name in RULES if name in by):
         done, whole = len(by[name]), (planned or {}).get(name, 0)

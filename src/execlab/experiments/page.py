@@ -6,7 +6,7 @@ import html
 import json
 from typing import TYPE_CHECKING, Any
 
-from execlab.experiments.claims import Claim, judge
+from execlab.experiments.claims import RULE, Claim, judge
 from execlab.experiments.figures import draw
 from execlab.experiments.rows import ACCURACIES, planned_runs, read_json, read_rows
 from execlab.experiments.summary import cell, grouped, mean
@@ -89,18 +89,15 @@ def _missing(folder: Path, rows: Sequence[Row]) -> str:
 def _claims(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
-    rule = (
-        "A difference is taken seed by seed; it is seen in a cell if the 95 % interval of its mean lies above 0. A "
-        "claim about all cells is seen if every cell shows it, and not tested if a cell lacks seeds; one about some "
-        "cell is judged at a level raised for their number. Fewer than two seeds test nothing."
-    )
+    rule = "".join(f"<li><b>{html.escape(word)}</b> {html.escape(means)}</li>" for word, means in RULE.items())
     body = "".join(
         f'<tr><td>{html.escape(claim.text)}</td><td class="{claim.verdict.replace(" ", "-")}">{claim.verdict}</td>'
         f"<td>{html.escape(claim.evidence)}</td></tr>"
         for claim in claims
     )
     return (
-        f"<h2>The paper's claims</h2><p>{rule}</p><table><thead><tr><th>Claim</th><th>Verdict</th><th>Evidence</th>"
+        f"<h2>The paper's claims</h2><details><summary>How they are judged</summary><ul>{rule}</ul></details>"
+        "<table><thead><tr><th>Claim</th><th>Verdict</th><th>Evidence</th>"
         f"</tr></thead><tbody>{body}</tbody></table>"
     )
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from execlab.experiments.grids import Planned
+    from execlab.training.config import Config
 
 ACCURACIES = ("teacher_forced_accuracy", "free_running_accuracy", "exact_match")
 COLUMNS: dict[str, str] = {
@@ -34,6 +35,7 @@ COLUMNS: dict[str, str] = {
     "scrambled": "whether the characters are permuted",
     "order": "the climb of naive and combined: length_first or nesting_first",
     "seed": "of the model and of the training samples",
+    "climb": "the share of the characters that was read before the goal was reached; 1: never; empty: not recorded",
     "steps": "steps of learning",
     "samples": "training samples",
     "characters": "characters through the model while learning",
@@ -62,6 +64,8 @@ COLUMNS: dict[str, str] = {
     "versions": "of Python, PyTorch and what else the bits depend on, as JSON",
 }
 
+LATER: dict[str, Any] = {"climb": None}  # what rows of 0.1 do not tell
+
 
 def labels(experiment: str, scale: str, planned: Planned) -> dict[str, Any]:
     """The columns of a run that are known before it has begun."""
@@ -75,11 +79,26 @@ def labels(experiment: str, scale: str, planned: Planned) -> dict[str, Any]:
         "length": config.length,
         "nesting": config.nesting,
         "modification": modification(config),
-        "budget": "short" if "-short-" in planned.name else "full",
+        "budget": "short" if is_short(planned.name) else "full",
         "scrambled": config.scramble is not None,
         "order": config.order,
         "seed": config.seed,
     }
+
+
+def is_short(name: str) -> bool:
+    """Whether a run has a fixed, smaller number of epochs."""
+    return "-short-" in name
+
+
+def climb(config: Config, lines: Sequence[Mapping[str, Any]]) -> float:
+    """The share of a run's characters that was read before the goal was reached."""
+    spent = 0
+    for line in lines:  # an evaluation tells the difficulty of the steps before it
+        if (line["length"], line["nesting"]) == config.goal:
+            return float(spent / lines[-1]["characters"])
+        spent = line["characters"]
+    return 1.0
 
 
 def row(experiment: str, scale: str, planned: Planned, folder: Path) -> dict[str, Any]:
@@ -88,6 +107,7 @@ def row(experiment: str, scale: str, planned: Planned, folder: Path) -> dict[str
     counters, test = report["counters"], report["test"]
     found = {
         **labels(experiment, scale, planned),
+        "climb": climb(planned.config, runs.read_metrics(folder)),
         "steps": counters["step"],
         "samples": counters["samples"],
         "characters": counters["characters"],
@@ -145,19 +165,20 @@ def read_json(path: Path, otherwise: Any) -> Any:
 
 
 def planned_runs(folder: Path, rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How many runs the experiment in a folder, whose rows these are, has; 0 if that is not known."""
-    return dict.fromkeys((line["experiment"] for line in rows), len(read_json(folder / "grid.json", {})))
+    """How many runs with their full budget the experiment in a folder, whose rows these are, has; 0 if not known."""
+    full = [name for name in read_json(folder / "grid.json", {}) if not is_short(name)]
+    return dict.fromkeys((line["experiment"] for line in rows), len(full))
 
 
 def read_rows(folder: Path) -> list[dict[str, Any]]:
     """results.jsonl."""
     path = folder / "results.jsonl"
     try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        rows = [LATER | json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     except FileNotFoundError:
         raise ExeclabError(f"{folder} holds no results: it has no results.jsonl") from None
     except ValueError:
         raise ExeclabError(f"{path} is damaged: it is not JSON") from None
     if missing := [name for name in COLUMNS for line in rows if name not in line]:
         raise ExeclabError(f"{path} has rows without {missing[0]!r}")
-    return rows
+    return [{**{name: line[name] for name in COLUMNS}, **line} for line in rows]  # in one order

@@ -98,12 +98,43 @@ def cell(line: Row) -> Cell:
     return Cell(*(line[name] for name in Cell._fields))
 
 
-def difference(rows: Iterable[Row], one: str, other: str, column: str, level: float = LEVEL) -> dict[Any, Mean]:
-    """Per cell the mean of `one` minus `other`, seed by seed."""
+def _place(line: Row, by: str) -> Any:
+    """All that two runs to be compared have in common but their seed."""
+    where = cell(line)
+    common = tuple(value for name, value in zip(Cell._fields, where, strict=True) if name != by)
+    return where if by == "strategy" else (*common, line["strategy"])
+
+
+def places(rows: Iterable[Row], by: str) -> list[Any]:
+    """Where runs could be compared that differ in one column: the strategy, or a part of a cell."""
+    return list(dict.fromkeys(_place(line, by) for line in rows))
+
+
+def _gaps(rows: Iterable[Row], by: str, one: Any, other: Any, column: str) -> dict[Any, dict[int, float]]:
+    """Per place `one` minus `other` for every seed that has both."""
     found = {}
-    for where, lines in grouped(rows, cell).items():
-        by = {(line["strategy"], line["seed"]): line[column] for line in lines}
-        seeds = sorted({seed for strategy, seed in by if strategy == one and (other, seed) in by})
+    for where, lines in grouped(rows, lambda line: _place(line, by)).items():
+        values = {(line[by], line["seed"]): line[column] for line in lines}
+        seeds = sorted({seed for value, seed in values if value == one and (other, seed) in values})
         if seeds:
-            found[where] = mean([by[one, seed] - by[other, seed] for seed in seeds], level)
+            found[where] = {seed: values[one, seed] - values[other, seed] for seed in seeds}
     return found
+
+
+def difference(rows: Iterable[Row], one: str, other: str, column: str, level: float = LEVEL) -> dict[Any, Mean]:
+    """Per cell the mean of one strategy minus another, seed by seed."""
+    gaps = _gaps(rows, "strategy", one, other, column)
+    return {where: mean(list(by_seed.values()), level) for where, by_seed in gaps.items()}
+
+
+def average(rows: Sequence[Row], by: str, one: Any, other: Any, column: str) -> Mean | None:
+    """Over seeds, of the mean over all places of a seed: runs of one seed are no independent witnesses.
+
+    None with fewer than two seeds that are complete: one that lacks a run would be another mean.
+    """
+    gaps, whole = list(_gaps(rows, by, one, other, column).values()), len(places(rows, by))
+    seeds = sorted({seed for by_seed in gaps for seed in by_seed})
+    complete = [
+        found for seed in seeds if len(found := [by_seed[seed] for by_seed in gaps if seed in by_seed]) == whole
+    ]
+    return mean([statistics.fmean(found) for found in complete]) if len(complete) > 1 else None

@@ -1,0 +1,43 @@
+"""Rows: what a run's own files tell, and what older rows lack."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from execlab.errors import ExeclabError
+from execlab.experiments.rows import COLUMNS, climb, planned_runs, read_rows, write_rows
+from execlab.training.config import make_config
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_climb_ends_where_the_steps_at_the_goal_begin() -> None:
+    config = make_config("smoke", length=3)
+    lines = [
+        {"length": length, "nesting": 1, "characters": characters}
+        for length, characters in ((1, 100), (2, 250), (3, 600), (3, 1000))
+    ]
+    assert climb(config, lines) == 0.25
+    assert climb(config, lines[2:]) == 0.0  # baseline and mix are there from the first step
+    assert climb(config, lines[:2]) == 1.0
+
+
+def test_rows_of_earlier_versions_do_not_tell_the_climb(tmp_path: Path) -> None:
+    whole = dict.fromkeys(COLUMNS, 1)
+    old = {name: value for name, value in whole.items() if name != "climb"}
+    (tmp_path / "results.jsonl").write_text(json.dumps(old) + "\n")
+    assert read_rows(tmp_path) == [whole | {"climb": None}]
+    write_rows([whole], tmp_path)
+    assert read_rows(tmp_path) == [whole]
+    (tmp_path / "results.jsonl").write_text(json.dumps({"climb": 1}) + "\n")
+    with pytest.raises(ExeclabError, match="without 'experiment'"):
+        read_rows(tmp_path)
+
+
+def test_short_runs_are_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "grid.json").write_text(json.dumps({"a-plain-mix-0": {}, "a-plain-short-mix-0": {}}))
+    assert planned_runs(tmp_path, [{"experiment": "memorization"}]) == {"memorization": 1}
