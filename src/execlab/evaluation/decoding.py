@@ -122,11 +122,14 @@ def _read_inputs(reader: Reader, inputs: list[str]) -> State:
     ids = torch.from_numpy(table.T.copy()).to(reader.device)
     if shared:
         state = reader.model.read(ids[:shared], state)[1]
+    lengths = [len(text) for text in inputs]
+    ended: list[State] = []
     for place in range(shared, longest):
-        reading = torch.tensor([len(text) > place for text in inputs], device=reader.device)[None, :, None]
-        after = reader.model.read(ids[place : place + 1], state)[1]
-        state = tuple(torch.where(reading, new, old) for new, old in zip(after, state, strict=True))
-    return state
+        if count := lengths.count(place):  # those that end here are the first of what is left
+            ended.append(tuple(part[:, :count] for part in state))
+            state = tuple(part[:, count:].contiguous() for part in state)
+        state = reader.model.read(ids[place : place + 1, -state[0].shape[1] :], state)[1]
+    return tuple(torch.cat(parts, dim=1) for parts in zip(*ended, state, strict=True))
 
 
 def _texts(ids: Tensor) -> list[str]:
