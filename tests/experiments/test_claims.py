@@ -130,7 +130,7 @@ def test_runs_that_never_got_to_the_goal_are_told() -> None:
     rows = [line("combined", seed, 0.6) for seed in range(3)]
     rows += [line("naive", seed, 0.5, climb=climb) for seed, climb in enumerate((1.0, 0.4, None))]
     told = {claim.text: claim.evidence for claim in judge(rows)}["combined is above naive in every program cell"]
-    assert told.endswith("Above 0 in 1 of 1 cells. Naive never got to the goal in 1 of 2 runs.")
+    assert told.endswith("Above 0 in 1 of 1 cells. Naive never got to the goal in 1 of 2 runs; 1 more do not tell.")
 
 
 def test_short_runs_are_no_part_of_a_claim() -> None:

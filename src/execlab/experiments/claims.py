@@ -91,7 +91,8 @@ def _climb(rows: Sequence[Row], strategy: str) -> str:
     """How often a strategy was still below the goal when its budget ended; empty if never."""
     climbs = [line["climb"] for line in rows if line["strategy"] == strategy]
     never, known = sum(share == 1 for share in climbs), sum(share is not None for share in climbs)
-    return f"{strategy.capitalize()} never got to the goal in {never} of {known} runs." if never else ""
+    silent = f"; {len(climbs) - known} more do not tell" if known < len(climbs) else ""
+    return f"{strategy.capitalize()} never got to the goal in {never} of {known} runs{silent}." if never else ""
 
 
 def _judge_cells(
