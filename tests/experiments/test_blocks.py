@@ -85,6 +85,8 @@ def test_cells_and_verdicts(results: Path) -> None:
     assert "| 2 | 51.0 % (48.5 to 53.5) | 91.0 % (88.5 to 93.5) | 30.0 % | 3 | 1.5 M |" in said
     assert "guessing" not in filled(results, "cells addition exact_match")
     assert "- **Generally** is our weaker form" in filled(results, "rule")
+    said = filled(results, "gaps addition")
+    assert "| addition | +40.0 (+40.0 to +40.0, n=3), 1 of 1 cells | not all runs are done | not all" in said
     assert f"- **seen** (2): {READING}; {GENERALLY}." in filled(results, "verdicts addition")
     assert "3 seeds, 95 % intervals over seeds" in filled(results, "figure addition addition")
     (results / "addition" / "grid.json").write_text(json.dumps(dict.fromkeys("abcdefgh")))

@@ -19,11 +19,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from execlab.errors import ExeclabError, unknown
-from execlab.experiments.claims import RULE
+from execlab.experiments.claims import ACCURACY, OTHERS, RULE, points
 from execlab.experiments.figures import captions
 from execlab.experiments.results import Results
 from execlab.experiments.rows import ACCURACIES, read_json
-from execlab.experiments.summary import Mean, cell, grouped, mean
+from execlab.experiments.summary import Mean, average, cell, difference, grouped, mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -88,7 +88,8 @@ def _sentence(text: str) -> str:
 
 def claims(results: Results, *names: str) -> list[str]:
     """Each claim of the paper: verdict, evidence, budget, reading."""
-    by = grouped(results.rows(names), lambda line: line["experiment"])
+    full = [line for line in results.rows(names) if line["budget"] == "full"]
+    by = grouped(full, lambda line: line["experiment"])
     lines = [
         (
             claim.text,
@@ -114,6 +115,21 @@ def verdicts(results: Results, *names: str) -> list[str]:
         for verdict in ("seen", "not seen", "not tested")
         if verdict in by
     ]
+
+
+def gaps(results: Results, *names: str) -> list[str]:
+    """Combined minus each other strategy, mean over the cells of an experiment, and in how many it is above 0."""
+    lines = []
+    for name in names:
+        rows = [line for line in results.rows([name]) if line["budget"] == "full"]
+        told = []
+        for other in OTHERS:
+            by_cell = difference(rows, "combined", other, ACCURACY).values()
+            shown = f"{sum(gap.low > 0 for gap in by_cell)} of {len(by_cell)} cells"
+            gap = average(rows, "strategy", "combined", other, ACCURACY)
+            told.append(f"{points(gap)}, {shown}" if gap else "not all runs are done")
+        lines.append([name, *told, _budget(rows)])
+    return _table(["Combined minus", *OTHERS, "Characters"], lines)
 
 
 def cells(results: Results, name: str, column: str = "teacher_forced_accuracy") -> list[str]:
@@ -261,6 +277,7 @@ BLOCKS: dict[str, Callable[..., list[str]]] = {
     "rule": rule,
     "claims": claims,
     "verdicts": verdicts,
+    "gaps": gaps,
     "cells": cells,
     "figure": figure,
     "runs": runs,

@@ -82,8 +82,8 @@ class Comparison:
             others = [line for line in rows if cell(line) != where]
             found = average(others, "strategy", self.better, self.worse, ACCURACY)
             if found and found.low < left.low:
-                weakest, left = f"; without {where} {_points(found)}", found
-        evidence = f"{self.better} minus {self.worse}, in points, mean of {len(cells)} cells {_points(gap)}{weakest}."
+                weakest, left = f"; without {where} {points(found)}", found
+        evidence = f"{self.better} minus {self.worse}, in points, mean of {len(cells)} cells {points(gap)}{weakest}."
         return Claim(self.text, "seen" if left.low > 0 else "not seen", evidence)
 
 
@@ -104,13 +104,13 @@ def _judge_cells(
         return Claim(text, "not tested", "no cell has what is compared with two seeds or more.")
     lacking = wanted - len(cells)
     opposite = sum(gap.high < 0 for gap in cells.values())
-    told, decide = "; ".join(f"{place} {_points(gap)}" for place, gap in cells.items()), ""
+    told, decide = "; ".join(f"{place} {points(gap)}" for place, gap in cells.items()), ""
     if len(cells) > MANY:
         lowest, highest = (choose(cells, key=lambda place: cells[place].value) for choose in (min, max))
-        told = f"from {lowest} {_points(cells[lowest])} to {highest} {_points(cells[highest])}"
+        told = f"from {lowest} {points(cells[lowest])} to {highest} {points(cells[highest])}"
         deciding = shown if where == "somewhere" else [place for place in cells if place not in shown]
         if 0 < len(deciding) <= MANY:
-            named = "; ".join(f"{place} {_points(cells[place])}" for place in deciding)
+            named = "; ".join(f"{place} {points(cells[place])}" for place in deciding)
             decide = f"; {'these' if where == 'somewhere' else 'the others'}: {named}"
     evidence = (
         f"{what}, in points{f' ({100 * level:.1f} % intervals)' if level != LEVEL else ''}: {told}. "
@@ -159,7 +159,7 @@ class Modification:
         gaps = {other: gap for other, gap in found.items() if gap}
         if len(gaps) < len(self.others):
             return Claim(self.text, "not tested", "not all that is compared has been run with two seeds or more.")
-        evidence = "; ".join(f"minus {other} {_points(gap)}" for other, gap in gaps.items())
+        evidence = "; ".join(f"minus {other} {points(gap)}" for other, gap in gaps.items())
         verdict: Verdict = "seen" if all(gap.low > 0 for gap in gaps.values()) else "not seen"
         return Claim(self.text, verdict, f"{self.better}, in points: {evidence}.")
 
@@ -179,7 +179,7 @@ class NoDifference:
         if gap is None:
             return Claim(self.text, "not tested", "fewer than two seeds.")
         none = f"no difference means: within {100 * NARROW:.0f} points"
-        evidence = f"{' minus '.join(self.names)}: {_points(gap)} points; {none}."
+        evidence = f"{' minus '.join(self.names)}: {points(gap)} points; {none}."
         if max(-gap.low, gap.high) <= NARROW:
             return Claim(self.text, "seen", evidence)
         return Claim(self.text, "not tested" if gap.low <= 0 <= gap.high else "not seen", evidence)
@@ -191,11 +191,12 @@ def _bias(rows: Sequence[Row]) -> Claim:
     if len(plain) < 2:
         return Claim(text, "not tested", "fewer than two seeds.")
     gap = mean([line[ACCURACY] - line["most_frequent_character"] for line in plain])
-    evidence = f"accuracy minus guessing: {_points(gap)} points; far means: more than {100 * FAR:.0f} points."
+    evidence = f"accuracy minus guessing: {points(gap)} points; far means: more than {100 * FAR:.0f} points."
     return Claim(text, "seen" if gap.low > FAR else "not seen", evidence)
 
 
-def _points(gap: Mean) -> str:
+def points(gap: Mean) -> str:
+    """A difference in points, with its interval."""
     return f"{100 * gap.value:+.1f} ({100 * gap.low:+.1f} to {100 * gap.high:+.1f}, n={gap.n})"
 
 
