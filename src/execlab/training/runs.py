@@ -71,18 +71,19 @@ def processor() -> str:
 
 
 def commit() -> str | None:
-    """The commit of the checkout that this code runs from, if it does."""
+    """The commit of the checkout that this code runs from, if it does; "-dirty" if the code differs from it."""
     git = shutil.which("git")
     if git is None:
         return None
-    here = Path(__file__).parent
-    done = subprocess.run(  # noqa: S603 - git, found on the path, with words of our own
-        [git, "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout.strip() or None
+
+    def said(*words: str) -> str:
+        here = str(Path(__file__).parent.parent)
+        done = subprocess.run([git, "-C", here, *words], capture_output=True, text=True, check=False)  # noqa: S603 - git
+        return done.stdout.strip()
+
+    found = said("describe", "--always", "--abbrev=12")
+    changed = found and said("status", "--porcelain", "--", ".")  # other files, rows among them, are not the code
+    return f"{found}-dirty" if changed else found or None
 
 
 def default_folder(config: Config) -> Path:
