@@ -83,7 +83,8 @@ def _missing(folder: Path, rows: Sequence[Row]) -> str:
     missing = sorted(set(planned) - {line["run"] for line in rows})
     if not missing:
         return ""
-    return f"<p>{len(missing)} of {len(planned)} planned runs are missing: {html.escape(', '.join(missing))}.</p>"
+    said = f"{len(missing)} of {len(planned)} planned runs are missing"
+    return f"<details><summary>{said}</summary><p>{html.escape(', '.join(missing))}</p></details>"
 
 
 def _claims(claims: Sequence[Claim]) -> str:
