@@ -262,7 +262,7 @@ def published(results: Results, *names: str) -> list[str]:
         for line in results.json("published.json"):
             if line["task"] == task:
                 scores = [f"{100 * line[name]:.0f} %" for name in ("characters", "sequences")]
-                lines.append([task, line["source"], *scores, "", "not said"])
+                lines.append([task, line["source"], *scores, "", "not known"])
         for line, counters in found:
             scores = [_percent(Mean(**line[name])) for name in ("free_running_accuracy", "exact_match")]
             hardest = f"length up to {line['length']}" + (
