@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Everything in results/ that docs/results.md is made of: the grids at scale laptop, then figures and documents from their
-# rows. It takes many hours; stop it and start it again at will: what has a row is not run again.
+# The grids in results/ at scale laptop, then figures and documents from all that is there (laptop.sh, speedrun.sh, playground.sh
+# and universal.sh make the single runs). It takes many hours; stop it and start it again at will: what has a row is not run
+# again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
