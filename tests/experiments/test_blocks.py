@@ -103,6 +103,7 @@ def test_cells_and_verdicts(results: Path) -> None:
         ("claims programs", "holds no results"),
         ("figure addition heat", "heat"),
         ("cells addition luck", "luck"),
+        ("cells addition exact_match short", "there are none"),
         ("runs laptop/*", "does not exist"),
         ("calibration", "does not exist"),
         ("figure addition", "missing a required argument"),

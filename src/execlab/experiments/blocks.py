@@ -69,7 +69,7 @@ def _percent(found: Mean, digits: int = 1) -> str:
 
 def _budget(rows: Sequence[Row]) -> str:
     ends = [min(line["characters"] for line in rows), max(line["characters"] for line in rows)]
-    return " to ".join(dict.fromkeys(f"{end / 1e6:.1f}" for end in ends)) + " M"
+    return " to ".join(dict.fromkeys(f"{end / 1e6:.{1 if end >= 1e5 else 2}f}" for end in ends)) + " M"
 
 
 def _reading(results: Results, claim: Claim) -> str:
@@ -132,11 +132,13 @@ def gaps(results: Results, *names: str) -> list[str]:
     return _table(["Combined minus", *OTHERS, "Characters"], lines)
 
 
-def cells(results: Results, name: str, column: str = "teacher_forced_accuracy") -> list[str]:
+def cells(results: Results, name: str, column: str = "teacher_forced_accuracy", budget: str = "full") -> list[str]:
     """Means over seeds, a line per cell and a column per strategy."""
     if column not in ACCURACIES:
         raise unknown("accuracy", column, ACCURACIES)
-    rows = results.rows([name])
+    rows = [line for line in results.rows([name]) if line["budget"] == budget]
+    if not rows:
+        raise ExeclabError(f"{results.document} asks for cells of {name} with the budget {budget!r}: there are none")
     strategies = list(dict.fromkeys(line["strategy"] for line in rows))
     by_cell = grouped(rows, cell)
     lines = []
