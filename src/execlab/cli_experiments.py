@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,6 +97,7 @@ def reproduce(
     watch.say(f"{_counted(len(grid), 'run')}, {found.workers} at a time, in {folder}")
     if scale == "paper":
         _list(grid, found.workers, every=False)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a scheduler sends is like Ctrl-C
     try:
         standing = run(name, scale, grid, folder, found, watch, others)
     except KeyboardInterrupt:

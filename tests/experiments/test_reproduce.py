@@ -96,12 +96,13 @@ def test_every_killed_grid_ends_with_the_same_rows(experiment: str, tmp_path: Pa
     killed_and_whole(experiment, tmp_path)
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_says_how_to_go_on(number: signal.Signals, tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = start("addition", out)
     while process.poll() is None and not list(out.glob("runs/*/checkpoints/step-00000001*")):
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     said = process.communicate()[1]
     assert process.returncode == 130
     assert "the same command goes on from here" in said
