@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from execlab.errors import ExeclabError, unknown
 from execlab.experiments.claims import ACCURACY, OTHERS, RULE, points
-from execlab.experiments.figures import captions
+from execlab.experiments.figures import captions, millions
 from execlab.experiments.results import Results
 from execlab.experiments.rows import ACCURACIES, read_json
 from execlab.experiments.summary import Mean, average, cell, difference, grouped, mean
@@ -69,7 +69,7 @@ def _percent(found: Mean, digits: int = 1) -> str:
 
 def _budget(rows: Sequence[Row]) -> str:
     ends = [min(line["characters"] for line in rows), max(line["characters"] for line in rows)]
-    return " to ".join(dict.fromkeys(f"{end / 1e6:.{1 if end >= 1e5 else 2}f}" for end in ends)) + " M"
+    return " to ".join(dict.fromkeys(millions(end) for end in ends)) + " M"
 
 
 def _reading(results: Results, claim: Claim) -> str:

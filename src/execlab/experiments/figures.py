@@ -49,10 +49,15 @@ def caption(rows: Sequence[Row]) -> str:
     )
 
 
+def millions(characters: int) -> str:
+    """A budget without its unit: one digit, two of a small one."""
+    return f"{characters / 1e6:.{1 if characters >= 1e5 else 2}f}"
+
+
 def _budgets(rows: Sequence[Row], key: Callable[[Row], Any]) -> dict[Any, str]:
     """Characters per run, in millions, by place in a figure."""
-    by = {where: max(line["characters"] for line in found) for where, found in grouped(rows, key).items()}
-    return {where: f"{most / 1e6:.1f} M" if most >= 1e5 else f"{most / 1e6:.2f} M" for where, most in by.items()}
+    by = grouped(rows, key)
+    return {where: f"{millions(max(line['characters'] for line in found))} M" for where, found in by.items()}
 
 
 def _strategies(axes: Axes, rows: Sequence[Row], place: Callable[[Row], float], joined: bool = True) -> None:
