@@ -9,9 +9,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 for experiment in headline addition memorization; do
   .venv/bin/execlab reproduce $experiment --scale laptop --out results/$experiment
 done
-.venv/bin/execlab reproduce programs --scale laptop --precision bfloat16 --out results/programs
+.venv/bin/execlab reproduce programs --scale laptop --precision auto --out results/programs
 for experiment in statistics orders; do # half of their runs are among those of programs
-  .venv/bin/execlab reproduce $experiment --scale laptop --precision bfloat16 --out results/$experiment \
+  .venv/bin/execlab reproduce $experiment --scale laptop --precision auto --out results/$experiment \
     --rows-of results/programs
 done
 .venv/bin/execlab report results --fill README.md --fill docs/results.md

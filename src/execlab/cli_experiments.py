@@ -39,10 +39,11 @@ SCALES = ("smoke", "laptop", "paper")
 @click.option("--workers", type=click.IntRange(min=1), help="Runs at a time.  [default: one per core]")
 @click.option(
     "--precision",
-    type=click.Choice(("float32", "bfloat16")),
+    type=click.Choice(("float32", "bfloat16", "auto")),
     default="float32",
     show_default=True,
-    help="Of the products in every run; bfloat16 is faster where the processor has it.",
+    help="Of the products in every run; bfloat16 is faster where the processor has it. auto: one per difficulty, that "
+    "of runs done before, or what this processor does well.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Where to.  [default: runs/reproduce/NAME-SCALE]")
 @click.option(
@@ -75,15 +76,15 @@ def reproduce(
     from execlab.experiments import cost
     from execlab.experiments.engine import Watch
     from execlab.experiments.grids import make_grid
-    from execlab.experiments.reproduce import elsewhere
+    from execlab.experiments.reproduce import elsewhere, settle
     from execlab.experiments.reproduce import reproduce as run
     from execlab.experiments.rows import recorded
 
     if address and engine != "ray":
         raise ExeclabError("--address is for --engine ray")
-    grid = make_grid(name, scale, seeds, precision)
-    here = min(workers or cost.workers_here(), len(grid))
     folder = out or Path("runs") / "reproduce" / f"{name}-{scale}"
+    grid = settle(make_grid(name, scale, seeds, precision), [folder, *others])
+    here = min(workers or cost.workers_here(), len(grid))
     if dry_run:
         done, known = recorded(folder), elsewhere(others)
         left = [planned for planned in grid if planned.name not in done and planned.config not in known]

@@ -14,7 +14,8 @@ import pytest
 from execlab.errors import ExeclabError
 from execlab.experiments.blocks import MARK, fill
 from execlab.experiments.claims import RULES, judge
-from execlab.experiments.rows import ACCURACIES, COLUMNS, write_rows
+from execlab.experiments.rows import ACCURACIES, COLUMNS, read_rows, write_rows
+from execlab.experiments.summary import cell, grouped
 
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENTS = ("README.md", "docs/results.md")
@@ -96,6 +97,22 @@ def test_cells_and_verdicts(results: Path) -> None:
     assert "| Length | Nesting | baseline |" in filled(results, "cells addition")
 
 
+def test_cells_of_two_precisions_are_told_apart(results: Path) -> None:
+    rows = [
+        row("combined", seed, 0.9, length=length, precision=precision, run=f"{length}-{seed}")
+        for length, precision in ((2, "float32"), (3, "bfloat16"))
+        for seed in range(3)
+    ]
+    write_rows(rows, results / "addition")
+    said = filled(results, "cells addition")
+    assert "| Seeds | Characters | Products |" in said
+    assert "| 3 | 1.5 M | bfloat16 |" in said
+    assert "scale laptop, products in bfloat16 (length 3)." in filled(results, "figure addition addition")
+    write_rows(rows[3:], results / "addition")
+    assert "Products" not in filled(results, "cells addition")
+    assert "scale laptop, products in bfloat16." in filled(results, "figure addition addition")
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
@@ -160,6 +177,13 @@ def test_every_claim_has_a_reading_before_its_verdict_is_known() -> None:
     readings = json.loads((ROOT / "results" / "readings.json").read_text())
     assert readings.keys() == texts
     assert all({"seen", "not seen"} <= said.keys() for said in readings.values())
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "results").glob("*/results.jsonl")), ids=lambda path: path.parent.name)
+def test_what_is_compared_was_run_alike(path: Path) -> None:
+    for where, lines in grouped(read_rows(path.parent), cell).items():
+        assert len({line["precision"] for line in lines}) == 1, where
+        assert len({(line["parameters"], line["n"]) for line in lines}) == 1, where
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -21,7 +21,10 @@ from execlab.experiments.grids import (
     make_grid,
     modification,
 )
+from execlab.experiments.reproduce import settle
+from execlab.experiments.rows import COLUMNS, write_rows
 from execlab.experiments.summary import grouped
+from execlab.experiments.work import work
 from execlab.training.config import PRESETS, make_config
 
 
@@ -56,6 +59,23 @@ def test_a_grid_has_one_precision(experiment: str) -> None:
     assert {planned.config.precision for planned in make_grid(experiment, "laptop")} == {"float32"}
     asked = make_grid(experiment, "laptop", precision="bfloat16")
     assert {planned.config.precision for planned in asked} == {"bfloat16"}
+
+
+def test_runs_of_one_difficulty_have_one_precision(tmp_path: Path) -> None:
+    """Whatever the machine does well that goes on with them."""
+    asked = make_grid("statistics", "smoke", precision="auto")
+    (here,) = {planned.config.precision for planned in settle(asked, [tmp_path])}
+    other = {"float32": "bfloat16", "bfloat16": "float32"}[here]
+    done, begun = tmp_path / "done", tmp_path / "begun"
+    done.mkdir()
+    write_rows([{**dict.fromkeys(COLUMNS, 0), "run": "one", "length": 2, "nesting": 1, "precision": other}], done)
+    work(begun / "runs" / "one", make_config("smoke", task="program", length=2, steps=1, precision=other))
+    harder = make_grid("orders", "smoke", precision="auto")
+    for folders in ([done], [begun], [tmp_path, done]):
+        assert {planned.config.precision for planned in settle(asked, folders)} == {other}
+        assert {planned.config.precision for planned in settle(harder, folders)} == {here}
+    said = make_grid("statistics", "smoke", precision=here)
+    assert settle(said, [done]) == said  # what is said outright is not `auto`
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)

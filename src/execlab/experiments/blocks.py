@@ -155,9 +155,11 @@ def cells(results: Results, name: str, column: str = "teacher_forced_accuracy", 
                 "guessing": f"{100 * guessed:.1f} %",
                 "Seeds": "/".join(str(n) for n in (counts if len(set(counts)) > 1 else counts[:1])),
                 "Characters": _budget(found),
+                "Products": " and ".join(dict.fromkeys(line["precision"] for line in found)),
             }
         )
     left_out = {
+        "Products": len({line["Products"] for line in lines}) == 1,  # said by the figure's caption, or float32
         "Nesting": all(where.nesting == 1 for where in by_cell),
         "": not any(where.special for where in by_cell),
         "guessing": column != "teacher_forced_accuracy",  # what is guessed are characters

@@ -135,6 +135,7 @@ def reckon(grid: Sequence[Planned]) -> list[Cost]:
     for planned in grid:
         config = planned.config
         kind: tuple[object, ...] = (config.cells, config.layers, config.batch, config.optimizer, config.feed)
+        kind += (config.precision,)
         mean = _mean_length(config)
         # What a step's shape depends on.
         kind += (config.window,) if config.feed == "stream" else (config.task, mean, config.strategy)

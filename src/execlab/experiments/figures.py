@@ -41,8 +41,13 @@ def caption(rows: Sequence[Row]) -> str:
     )
     same = ", the same within a cell" if even else ", which differ within a cell"
     intervals = "95 % intervals over seeds" if max(counts) > 1 else "no intervals: one seed"
-    precisions = {line["precision"] for line in rows} - {"float32"}  # which goes without saying
-    products = f", products in {' and '.join(sorted(precisions))}" if precisions else ""
+    by = grouped(rows, lambda line: line["precision"])
+    products = "".join(
+        f", products in {precision}"
+        + (f" ({'; '.join(str(one) for one in grouped(lines, cell))})" if len(by) > 1 else "")
+        for precision, lines in by.items()
+        if precision != "float32"  # which goes without saying
+    )
     return (
         f"Test split, n = {rows[0]['n']:,} samples per run, {seeds} seed{'s' * (max(counts) > 1)}, {intervals}; "
         f"{spread} million characters per run{same}; scale {rows[0]['scale']}{products}."

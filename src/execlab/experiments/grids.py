@@ -7,7 +7,7 @@
 A cell is a difficulty with its budget of characters. At scale laptop it is 1.5 times what `combined` needs to get 90 %
 of the characters right on validation, measured once by recipes/calibrate.py; nothing else depends on these numbers.
 Every run has one thread, and all runs of a grid the same precision: float32 unless bfloat16 is asked for, which pays
-where the processor has it.
+where the processor has it, or `auto`, which reproduce.py decides difficulty by difficulty.
 
 >>> [planned.name for planned in make_grid("addition", "smoke", seeds=1)][:2]
 ['addition-2x1-baseline-0', 'addition-2x1-naive-0']

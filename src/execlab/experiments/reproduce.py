@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from execlab.curriculum import STRATEGIES
@@ -14,6 +15,7 @@ from execlab.experiments.page import write_page
 from execlab.experiments.processes import is_finished
 from execlab.experiments.rows import collect, labels, read_json, read_rows, recorded, write_rows
 from execlab.experiments.work import read_recorded, write_grid
+from execlab.tasks.task import Difficulty
 from execlab.training import loop, runs
 from execlab.training.checkpoints import write_atomically
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from execlab.experiments.engine import Engine
     from execlab.experiments.grids import Planned
-    from execlab.training.config import Config
+    from execlab.training.config import Config, Precision
 
 EXAMPLES = 6  # per setting
 PRINTING = ("examples", "programs")
@@ -61,6 +63,28 @@ def reproduce(
     record()
     write_page(folder)
     return standing
+
+
+def settle(grid: Sequence[Planned], folders: Sequence[Path]) -> list[Planned]:
+    """The grid with `auto` decided: all runs of a difficulty have one precision, so that they can be compared.
+
+    It is that of the runs that were done or begun in one of the folders, wherever that was; of the first run of a
+    difficulty it is what this machine does well.
+    """
+    if all(planned.config.precision != "auto" for planned in grid):
+        return list(grid)
+    known: dict[Difficulty, Precision] = {}
+    for folder in folders:
+        for line in recorded(folder).values():
+            known.setdefault(Difficulty(line["length"], line["nesting"]), line["precision"])
+        for about in sorted(folder.glob("runs/*/config.json")):
+            begun = runs.config_from(runs.read_about(about.parent), about)
+            known.setdefault(begun.goal, begun.precision)
+    here = runs.resolve(grid[0].config).precision
+    return [
+        planned._replace(config=replace(planned.config, precision=known.get(planned.config.goal, here)))
+        for planned in grid
+    ]
 
 
 def elsewhere(others: Sequence[Path]) -> dict[Config, dict[str, Any]]:
