@@ -122,6 +122,7 @@ def test_cells_of_two_precisions_are_told_apart(results: Path) -> None:
         ("cells addition luck", "luck"),
         ("cells addition exact_match short", "there are none"),
         ("runs laptop/*", "does not exist"),
+        ("runs addition/mix-*", "there are none"),
         ("calibration", "does not exist"),
         ("figure addition", "missing a required argument"),
         ("machines empty", "there are none"),
@@ -131,6 +132,17 @@ def test_cells_of_two_precisions_are_told_apart(results: Path) -> None:
 def test_what_is_not_there_is_an_error(results: Path, asked: str, said: str) -> None:
     with pytest.raises(ExeclabError, match=said):
         filled(results, asked)
+
+
+def test_runs_of_an_experiment_are_chosen_by_name(results: Path) -> None:
+    more = {"task": "addition", "samples": 5, "precision": "float32"}
+    rows = [line | more for line in read_rows(results / "addition")]
+    rows = [line | {f"{name}_{end}": 0.5 for name in ACCURACIES for end in ("low", "high")} for line in rows]
+    write_rows(rows, results / "addition")
+    assert filled(results, "runs addition").count("| addition of 2 digits") == 6
+    said = filled(results, "runs addition/combined-*")
+    assert said.count("| addition of 2 digits, combined |") == 3
+    assert "baseline" not in said
 
 
 def test_beside_what_others_published(results: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from execlab.errors import ExeclabError
@@ -79,12 +80,16 @@ class Results:
         return found
 
     def runs(self, patterns: Sequence[str]) -> list[Run]:
-        """Single runs: all of an experiment, or by the names of their reports."""
+        """Single runs: rows of an experiment, all or EXPERIMENT/NAME, or reports; * in a name stands for anything."""
         return [run for pattern in patterns for run in self._runs(pattern)]
 
     def _runs(self, pattern: str) -> list[Run]:
-        if (self.folder / pattern / "results.jsonl").exists():
-            return [_run_of_row(line) for line in read_rows(self.folder / pattern)]
+        experiment, _, name = pattern.partition("/")
+        if (self.folder / experiment / "results.jsonl").exists():
+            rows = [line for line in read_rows(self.folder / experiment) if fnmatchcase(line["run"], name or "*")]
+            if not rows:
+                raise ExeclabError(f"{self.document} asks for runs {pattern!r}: there are none")
+            return [_run_of_row(line) for line in rows]
         found = sorted(self.folder.glob(f"{pattern}.json"))
         if not found:
             raise ExeclabError(f"{self.folder}/{pattern}.json is wanted by {self.document}, but does not exist")
