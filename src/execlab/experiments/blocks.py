@@ -189,15 +189,21 @@ def runs(results: Results, *patterns: str) -> list[str]:
 
 
 def seeds(results: Results, *patterns: str) -> list[str]:
-    """The same as means over seeds, a line per task."""
+    """The same as means over seeds, a line per task of a pattern."""
     lines = []
-    for (what, samples), found in grouped(results.runs(patterns), lambda run: (run.what, run.samples)).items():
-        minutes = sorted(round(run.seconds / 60) for run in found)
-        scores = {name: mean([run.scores[name].value for run in found]) for name in ACCURACIES}
-        told = [_percent(scores[name], 2) for name in ("exact_match", "teacher_forced_accuracy")]
-        spent = " to ".join(dict.fromkeys(str(end) for end in (minutes[0], minutes[-1])))
-        lines.append([what, *told, str(len(found)), f"{samples:,}", spent])
+    for pattern in patterns:
+        for what, found in grouped(results.runs([pattern]), lambda run: run.what).items():
+            scores = {name: mean([run.scores[name].value for run in found]) for name in ACCURACIES}
+            told = [_percent(scores[name], 2) for name in ("exact_match", "teacher_forced_accuracy")]
+            samples, minutes = _ends(run.samples for run in found), _ends(round(run.seconds / 60) for run in found)
+            lines.append([what, *told, str(len(found)), samples, minutes])
     return _table(["Task", "Exact match", "Teacher-forced", "Seeds", "Samples", "Minutes"], lines)
+
+
+def _ends(counts: Iterable[int]) -> str:
+    """The smallest and the largest."""
+    every = sorted(counts)
+    return " to ".join(dict.fromkeys(f"{count:,}" for count in (every[0], every[-1])))
 
 
 def machines(results: Results, *names: str) -> list[str]:
