@@ -34,6 +34,10 @@ def verdicts(rows: list[dict[str, Any]]) -> dict[str, str]:
     return {claim.text: claim.verdict for claim in judge(rows)}
 
 
+def evidence(rows: list[dict[str, Any]], text: str) -> str:
+    return {claim.text: claim.evidence for claim in judge(rows)}[text]
+
+
 def test_intervals_by_hand() -> None:
     found = mean([1.0, 2.0, 3.0])
     assert found.value == 2.0
@@ -129,7 +133,7 @@ def test_a_raised_level_and_the_cell_that_decides_are_told() -> None:
 def test_runs_that_never_got_to_the_goal_are_told() -> None:
     rows = [line("combined", seed, 0.6) for seed in range(3)]
     rows += [line("naive", seed, 0.5, climb=climb) for seed, climb in enumerate((1.0, 0.4, None))]
-    told = {claim.text: claim.evidence for claim in judge(rows)}["combined is above naive in every program cell"]
+    told = evidence(rows, "combined is above naive in every program cell")
     assert told.endswith("Above 0 in 1 of 1 cells. Naive never got to the goal in 1 of 2 runs; 1 more do not tell.")
 
 
@@ -184,6 +188,10 @@ def test_best_modification() -> None:
     assert verdicts([*rows, *longer])[text] == "not tested"  # the other seed lacks them
     rows[0]["teacher_forced_accuracy"] = 0.9
     assert verdicts(rows)[text] == "not seen"
+    worst = [
+        row | {"teacher_forced_accuracy": 0.1} if row["modification"] == "doubled and inverted" else row for row in rows
+    ]
+    assert "so it is surely below inverted and doubled." in evidence(worst, text)  # plain varies too much to be sure
 
 
 def test_doubling_is_compared_with_the_plain_input() -> None:
@@ -194,6 +202,7 @@ def test_doubling_is_compared_with_the_plain_input() -> None:
         for seed in range(2)
     ]
     assert verdicts(rows)[text] == "seen"
+    assert "By strategy: mix +10.0 (+10.0 to +10.0, n=2)." in evidence(rows, text)
     worse = [row | {"teacher_forced_accuracy": 0.4} if row["modification"] == "doubled" else row for row in rows]
     assert verdicts(worse)[text] == "not seen"
     assert verdicts(rows[:3])[text] == "not tested"

@@ -26,10 +26,11 @@ RULE: dict[str, str] = {  # a word of the verdicts, and what it means
     "A difference": "is taken seed by seed, on the test split at the goal, with the same number of characters through "
     "the model for both. A cell shows it if the 95 % interval of its mean over seeds (Student's t) lies above 0.",
     "In every cell, always": "wants every cell to show it; one that lacks seeds leaves the claim untested.",
-    "Sometimes": "wants one cell to show it, at a level raised for their number: among many, one is above 0 by chance.",
+    "Sometimes": "wants one cell to show it, at a level raised for their number: among many, one is above 0 by chance. "
+    "With three seeds only a wide gap can: the interval of one among sixteen cells reaches ten standard deviations.",
     "Generally": "is our weaker form of the paper's every and always: the mean over the cells of a seed lies above 0, "
     "and does so whichever single cell is left out.",
-    "Modifications of the input": "are compared by the mean over the lengths and strategies of a seed.",
+    "Modifications of the input": "are compared by the mean over the lengths and strategies of a seed, naive included.",
     "No difference": f"wants the whole interval within {100 * NARROW:.0f} points of 0.",
     "Far below": f"wants it beyond {100 * FAR:.0f} points.",
     "Not tested": "is what lacks runs: nothing is judged before all runs of an experiment are done, and one seed shows "
@@ -160,8 +161,20 @@ class Modification:
         if len(gaps) < len(self.others):
             return Claim(self.text, "not tested", "not all that is compared has been run with two seeds or more.")
         evidence = "; ".join(f"minus {other} {points(gap)}" for other, gap in gaps.items())
+        if below := [other for other, gap in gaps.items() if gap.high < 0]:
+            evidence += f"; so it is surely below {' and '.join(below)}"
+        if len(self.others) == 1:
+            evidence += f". By strategy: {self._by_strategy(rows)}"
         verdict: Verdict = "seen" if all(gap.low > 0 for gap in gaps.values()) else "not seen"
         return Claim(self.text, verdict, f"{self.better}, in points: {evidence}.")
+
+    def _by_strategy(self, rows: Sequence[Row]) -> str:
+        """What the mean over strategies may hide."""
+        found = {
+            strategy: average(lines, "modification", self.better, self.others[0], ACCURACY)
+            for strategy, lines in grouped(rows, lambda line: line["strategy"]).items()
+        }
+        return "; ".join(f"{strategy} {points(gap)}" for strategy, gap in found.items() if gap)
 
 
 @dataclass(frozen=True)
