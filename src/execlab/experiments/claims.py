@@ -31,7 +31,8 @@ RULE: dict[str, str] = {  # a word of the verdicts, and what it means
     "Generally": "is our weaker form of the paper's every and always: the mean over the cells of a seed lies above 0, "
     "and does so whichever single cell is left out.",
     "Modifications of the input": "are compared by the mean over the lengths and strategies of a seed, naive included.",
-    "No difference": f"wants the whole interval within {100 * NARROW:.0f} points of 0.",
+    "No difference": f"wants the whole interval within {100 * NARROW:.0f} points of 0; one that holds 0 but reaches "
+    "further has too few seeds to tell, and leaves the claim untested.",
     "Far below": f"wants it beyond {100 * FAR:.0f} points.",
     "Not tested": "is what lacks runs: nothing is judged before all runs of an experiment are done, and one seed shows "
     "nothing.",
