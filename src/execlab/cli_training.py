@@ -15,7 +15,7 @@ from execlab.data.sampling import STATIC_STRATEGIES
 from execlab.data.splits import SPLITS
 from execlab.errors import ExeclabError, needs_torch
 from execlab.tasks import TASKS, Difficulty
-from execlab.training.config import KINDS, PRESETS, Config, choices, make_config
+from execlab.training.config import BY_TASK, KINDS, PRESETS, Config, choices, make_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
     for found in reversed(fields(Config)):
         name, kind = found.name, KINDS[found.name]
         flag = "--" + name.replace("_", "-")
-        told = ", ".join(f"{preset} {_shown(getattr(config, name))}" for preset, config in PRESETS.items())
+        told = ", ".join(_told(preset, name) for preset in PRESETS)
         text = f"{found.metadata['help']}  [{told}]"
         allowed = tuple(TASKS) if name == "task" else choices(name)
         if kind is bool:
@@ -38,6 +38,13 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
             option = click.option(flag, name, type=click.Choice(allowed) if allowed else kind, help=text)
         command = option(command)
     return command
+
+
+def _told(preset: str, name: str) -> str:
+    said = {task: BY_TASK.get((preset, task), {}) for task in TASKS}
+    others = [f"{_shown(said[task][name])} for {task}" for task in TASKS if name in said[task]]
+    own = f"{preset} {_shown(getattr(PRESETS[preset], name))}"
+    return f"{own} ({', '.join(others)})" if others else own
 
 
 def _shown(value: object) -> str:

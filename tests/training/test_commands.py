@@ -49,6 +49,14 @@ def test_train_writes_everything_and_shows_progress(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_help_tells_what_a_preset_says_of_each_task() -> None:
+    told = " ".join(run("train", "--help").stdout.split())
+    assert "laptop 300000 (600000 for program, 200000 for memorization), speedrun 2400000" in told
+    assert make_config("laptop", task="program").samples == 600_000
+    assert make_config("laptop", task="memorization").samples == 200_000
+    assert make_config("laptop", task="addition").samples == 300_000
+
+
 def test_evaluate(addition: Path, tmp_path: Path) -> None:
     shown = run("evaluate", str(addition), "--count", "50", "--predictions", str(tmp_path / "p.jsonl")).stdout
     for words in ("teacher forced accuracy", "exact match", "chance", "kinds of error", "longest carry chain"):
