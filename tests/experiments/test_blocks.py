@@ -97,6 +97,13 @@ def test_cells_and_verdicts(results: Path) -> None:
     assert "| Length | Nesting | baseline |" in filled(results, "cells addition")
 
 
+def test_cells_of_the_climb_leave_out_rows_that_do_not_tell_it(results: Path) -> None:
+    write_rows(
+        [row("naive", seed, 0.9, climb=share) for seed, share in enumerate((0.4, 0.5, None))], results / "addition"
+    )
+    assert "| 2 | 45.0 % (0.0 to 100.0) | 2 | 1.5 M |" in filled(results, "cells addition climb")
+
+
 def test_cells_of_two_precisions_are_told_apart(results: Path) -> None:
     rows = [
         row("combined", seed, 0.9, length=length, precision=precision, run=f"{length}-{seed}")

@@ -133,10 +133,10 @@ def gaps(results: Results, *names: str) -> list[str]:
 
 
 def cells(results: Results, name: str, column: str = "teacher_forced_accuracy", budget: str = "full") -> list[str]:
-    """Means over seeds, a line per cell and a column per strategy."""
-    if column not in ACCURACIES:
-        raise unknown("accuracy", column, ACCURACIES)
-    rows = [line for line in results.rows([name]) if line["budget"] == budget]
+    """Means over seeds, a line per cell and a column per strategy, of an accuracy or of the climb where it is known."""
+    if column not in (*ACCURACIES, "climb"):
+        raise unknown("column", column, (*ACCURACIES, "climb"))
+    rows = [line for line in results.rows([name]) if line["budget"] == budget and line[column] is not None]
     if not rows:
         raise ExeclabError(f"{results.document} asks for cells of {name} with the budget {budget!r}: there are none")
     strategies = list(dict.fromkeys(line["strategy"] for line in rows))
