@@ -41,10 +41,9 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _told(preset: str, name: str) -> str:
-    said = {task: BY_TASK.get((preset, task), {}) for task in TASKS}
-    others = [f"{_shown(said[task][name])} for {task}" for task in TASKS if name in said[task]]
+    more = [f"{_shown(said[name])} for {task}" for (of, task), said in BY_TASK.items() if of == preset and name in said]
     own = f"{preset} {_shown(getattr(PRESETS[preset], name))}"
-    return f"{own} ({', '.join(others)})" if others else own
+    return f"{own} ({', '.join(more)})" if more else own
 
 
 def _shown(value: object) -> str:
