@@ -17,7 +17,7 @@ from execlab.evaluation.evaluate import evaluate
 from execlab.tasks import Difficulty
 from execlab.tasks.program import ProgramTask
 from execlab.training.config import PRESETS
-from execlab.training.runs import make_model
+from execlab.training.weights import make_model
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from execlab.training import loop, runs
+from execlab.training import hardware, loop
 from execlab.training.config import Config, make_config
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ def main() -> None:
     asked = parser.parse_args()
     common = {"task": "addition", "length": 9, "strategy": "baseline", "device": "cpu", "threads": asked.threads}
     kinds = [("torch", "float32"), ("native", "float32")]
-    if runs.multiplies_bfloat16():
+    if hardware.multiplies_bfloat16():
         kinds.append(("native", "bfloat16"))
     for cells, batch in SIZES:
         size = {"cells": cells, "batch": batch, **common}
-        rows = {kind: steps(runs.resolve(make_config(kernel=kind[0], precision=kind[1], **size))) for kind in kinds}
+        rows = {kind: steps(hardware.resolve(make_config(kernel=kind[0], precision=kind[1], **size))) for kind in kinds}
         times: dict[tuple[str, str], list[float]] = {kind: [] for kind in rows}
         for _ in range(asked.steps + 3):
             for kind, row in rows.items():  # in turns, so that a slow moment hits all

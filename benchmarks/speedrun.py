@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from execlab.experiments.work import work
-from execlab.training import runs
+from execlab.training import hardware
 from execlab.training.config import make_config
 
 NINE = {"minutes": 90.0, "teacher_forced_accuracy": 0.99, "exact_match": 0.95}
@@ -26,7 +26,7 @@ AT_MOST = ("minutes", "samples")
 def trained(seed: int, asked: argparse.Namespace) -> dict[str, float]:
     """What a run took and reached."""
     limit: dict[str, Any] = {"samples": asked.samples} if asked.samples else {}
-    config = runs.resolve(
+    config = hardware.resolve(
         make_config(
             "speedrun",
             length=asked.length,
@@ -63,7 +63,7 @@ def main() -> None:
             f"characters {said['teacher_forced_accuracy']:.2%} (teacher-forced), "
             f"whole sums {said['exact_match']:.2%} (free-running)"
         )
-    print(f"threads: {asked.threads or 'all'}; {runs.processor()}")
+    print(f"threads: {asked.threads or 'all'}; {hardware.processor()}")
     for name, bar in BARS.get(asked.length, {}).items():
         values = [said[name] for said in found.values()]
         met = max(values) <= bar if name in AT_MOST else min(values) >= bar

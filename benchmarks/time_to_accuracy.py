@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from matplotlib.figure import Figure
 
-from execlab.training import loop, runs
+from execlab.training import hardware, loop
 from execlab.training.config import Config, make_config
 from execlab.training.view import View
 
@@ -133,7 +133,7 @@ def main() -> None:
         shared |= {"seed": asked.seed, "data_seed": asked.seed, "threads": asked.threads, "device": "cpu"}
         if asked.minutes and name != PAPER:
             shared["minutes"] = asked.minutes
-        return runs.resolve(make_config(**{**RECIPES[name], **shared}))
+        return hardware.resolve(make_config(**{**RECIPES[name], **shared}))
 
     found: dict[str, list[dict[str, Any]]] = {}
     for name in asked.recipes:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
-from execlab.training import loop, runs
+from execlab.training import hardware, loop
 from execlab.training.config import Config, make_config
 
 if TYPE_CHECKING:
@@ -107,13 +107,13 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=0)
     asked = parser.parse_args()
     common = {"length": 6, "nesting": 3, "strategy": "mix", "threads": asked.threads, "device": "cpu"}
-    config = runs.resolve(make_config("paper", **common))
+    config = hardware.resolve(make_config("paper", **common))
     torch.set_num_threads(config.threads)
     drawing: list[float] = []
     contestants = {BARE: bare(config)}
     fast = f"execlab, {config.kernel} kernel"
-    float32 = runs.resolve(make_config("paper", precision="float32", **common))
-    plain = runs.resolve(make_config("paper", precision="float32", kernel="torch", **common))
+    float32 = hardware.resolve(make_config("paper", precision="float32", **common))
+    plain = hardware.resolve(make_config("paper", precision="float32", kernel="torch", **common))
     contestants["execlab, torch kernel, float32"] = ours(plain, [])
     contestants[f"{fast}, float32"] = ours(float32, drawing)
     if config.precision != "float32":
@@ -134,7 +134,7 @@ def main() -> None:
     characters = config.batch * config.window
     rates = {name: characters / medians[name] for name in contestants}
     tops = {name: 1 / medians[name] / 1e9 for name in roofs}
-    bf16 = "in hardware" if runs.multiplies_bfloat16() else "which this CPU does not have: computed in float32"
+    bf16 = "in hardware" if hardware.multiplies_bfloat16() else "which this CPU does not have: computed in float32"
     print(f"{asked.steps} steps each, {config.threads} threads, {os.cpu_count()} cores, {torch.__version__}")
     print(f"matrix multiplication: float32 {tops['float32']:.0f} GFLOP/s, bfloat16 {tops['bfloat16']:.0f} ({bf16})")
     for name, rate in rates.items():

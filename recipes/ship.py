@@ -14,20 +14,27 @@ from typing import Any
 
 import torch
 
-from execlab.training import runs
+from execlab.training import weights
 from execlab.training.checkpoints import from_bytes, to_bytes
 from execlab.training.loop import reader_of
 from execlab.training.report import final_score
 
 MODELS = Path(__file__).parent.parent / "src" / "execlab" / "playground" / "models"
-KEPT = ("teacher_forced_accuracy", "free_running_accuracy", "exact_match", "chance", "most_frequent_character")
+KEPT = (
+    "teacher_forced_accuracy",
+    "free_running_accuracy",
+    "exact_match",
+    "scoring",
+    "chance",
+    "most_frequent_character",
+)
 
 
 def rounded(run: Path, to: Path) -> dict[str, Any]:
     """Write the model with its weights in bfloat16, and score it where the whole one was scored."""
     tensors, about = from_bytes((run / "model.safetensors").read_bytes())
     to.write_bytes(to_bytes({name: tensor.to(torch.bfloat16) for name, tensor in tensors.items()}, about))
-    model, config = runs.load_model(to)
+    model, config = weights.load_model(to)
     return final_score(config, reader_of(config, model)).as_dict(config.task)
 
 

@@ -23,6 +23,11 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> ExeclabError:
     return ExeclabError(f"there is no {kind} {shown!r}; known are {', '.join(known)}")
 
 
+def printable(text: str) -> str:
+    """A text without half characters: a folder's name that is not in the locale's encoding has them."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def needs_torch(*also: str) -> None:
     """A sentence instead of a traceback where training is not installed."""
     from importlib.util import find_spec

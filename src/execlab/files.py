@@ -1,8 +1,8 @@
 """Reading and writing files so that a crash, a full disk or a hostile folder does no harm.
 
 Everything that execlab writes goes through here. A file is whole or absent, keeps the mode that it had, and stays in
-its folder: where `root` is given, no link leads out of it. Reading takes regular files of a stated size only, so neither a
-pipe nor a huge file can stop a process.
+its folder: where `root` is given, no link leads out of it. Reading takes regular files of a stated size only, so that
+neither a pipe nor a huge file can stop a process.
 
 >>> import tempfile
 >>> from pathlib import Path
@@ -129,9 +129,10 @@ def open_to_append(path: Path, root: Path) -> Iterator[IO[bytes]]:
 def open_regular(path: Path) -> Iterator[IO[bytes]]:
     """A file to read, if it is a regular one: a pipe or a device would keep the reader waiting for ever."""
     handle = os.open(path, os.O_RDONLY | _NO_WAITING)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ExeclabError(f"{path} is not a regular file")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ExeclabError(f"{path} is not a regular file")
         yield file
 
 

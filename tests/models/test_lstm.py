@@ -15,7 +15,7 @@ from execlab.tasks import Difficulty
 from execlab.tasks.program import ProgramTask
 from execlab.training.config import PRESETS
 from execlab.training.loop import count_parameters
-from execlab.training.runs import make_model
+from execlab.training.weights import make_model
 
 V, LAYERS, CELLS, EMBEDDING = 41, 2, 12, 7
 

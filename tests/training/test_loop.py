@@ -15,7 +15,7 @@ from execlab.data.splits import split_of
 from execlab.data.vocabulary import VOCABULARY
 from execlab.errors import ExeclabError
 from execlab.tasks import Difficulty
-from execlab.training import loop, runs, state
+from execlab.training import hardware, loop, runs, state
 from execlab.training.config import KINDS, PRESETS, Config, make_config
 from execlab.training.optimizers import trapezoid
 
@@ -27,7 +27,7 @@ SCRAMBLE = 5
 
 def losses(config: Config, model_change: torch.Tensor | None, steps: int) -> list[float]:
     """The losses of the first steps, the model's characters permuted if asked for."""
-    run = loop._new(runs.resolve(config), None)  # type: ignore[arg-type]
+    run = loop._new(hardware.resolve(config), None)  # type: ignore[arg-type]
     if model_change is not None:
         with torch.no_grad():
             for parameter in (run.model.embedding, run.model.output, run.model.output_bias):
@@ -154,7 +154,7 @@ def test_presets() -> None:
     assert make_config("paper").epochs is None
     assert make_config("paper", task="memorization").epochs == 20
     convergence = make_config("paper", task="memorization", epochs=0)
-    assert loop._new(runs.resolve(convergence), None).used() == 0.0  # type: ignore[arg-type]
+    assert loop._new(hardware.resolve(convergence), None).used() == 0.0  # type: ignore[arg-type]
     laptop = make_config("laptop", task="program", length=2, steps=50)
     assert (laptop.steps, laptop.samples, laptop.cells) == (50, None, 128)
 
@@ -166,9 +166,9 @@ def test_presets() -> None:
         ({"strategy": "random"}, "no strategy 'random'; known are baseline, naive, mix, combined"),
         ({"feed": "spoon"}, "no feed 'spoon'"),
         ({"length": 0}, "length is 0"),
-        ({"batch": 0}, "batch is 0; it must be above 0"),
+        ({"batch": 0}, "batch is 0; it must be from 1 to 1,000,000"),
         ({"mix_share": 1.5}, "from 0 to 1"),
-        ({"seed": -1}, "0 or more"),
+        ({"seed": -1}, "seed is -1; it must be from 0 to"),
         ({"cells": 1.5}, "a whole number"),
         ({"learning_rate": "fast"}, "a number"),
         ({"task": "program", "invert": True}, "no option 'invert'"),

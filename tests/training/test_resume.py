@@ -15,8 +15,9 @@ import pytest
 
 from execlab.errors import ExeclabError
 from execlab.randomness import below, stream
-from execlab.training import checkpoints, runs
+from execlab.training import checkpoints
 from execlab.training.config import Config, make_config
+from execlab.training.locking import locked_run
 from execlab.training.loop import resume, train
 
 if TYPE_CHECKING:
@@ -174,5 +175,5 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
     assert second.stderr == f"execlab: another process is writing to {folder}\n"
     os.kill(first.pid, signal.SIGKILL)
     first.communicate()
-    with runs.locked(folder):
+    with locked_run(folder):
         pass  # the lock died with its process

@@ -13,7 +13,7 @@ from execlab.data.vocabulary import END_MARK, check_characters
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import Character, Reader, spell
 from execlab.tasks import Sample
-from execlab.training import checkpoints, runs
+from execlab.training import runs, weights
 from execlab.training.prompt import prompt_of
 
 if TYPE_CHECKING:
@@ -96,18 +96,12 @@ def load(path: str | Path) -> Executor:
     where = Path(path)
     if where.is_dir():
         if (where / "model.safetensors").exists():
-            model, config = runs.load_model(where / "model.safetensors")
+            model, config = weights.load_model(where / "model.safetensors")
         else:
             config = runs.config_from(runs.read_about(where), where / "config.json")
-            checkpoint, _ = checkpoints.load_newest(where / "checkpoints")
-            weights = {
-                name.removeprefix("model."): tensor
-                for name, tensor in checkpoint.tensors.items()
-                if name.startswith("model.")
-            }
-            model = runs.filled(config, weights, where)
+            model = weights.load_checkpoint(where, config)
     elif where.is_file():
-        model, config = runs.load_model(where)
+        model, config = weights.load_model(where)
     else:
         raise ExeclabError(f"there is no run or model at {where}")
     return Executor(config, Reader(model.eval(), prompt_of(config)), where)

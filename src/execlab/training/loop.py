@@ -25,7 +25,8 @@ from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import Reader, answer
 from execlab.evaluation.scores import exact, teacher_forced, whole
-from execlab.training import checkpoints, parallel, runs
+from execlab.training import checkpoints, hardware, parallel, runs, weights
+from execlab.training.locking import locked_run
 from execlab.training.optimizers import make_optimizer
 from execlab.training.prompt import prompt_of
 from execlab.training.state import Run
@@ -47,11 +48,13 @@ def train(config: Config, out: str | Path | None = None, *, force: bool = False,
     """Train a new run in the folder `out` (below runs/ if none is named); gives the folder."""
     folder = runs.default_folder(config) if out is None else Path(out)
     ranks = parallel.join(config.batch)
-    run = _new(runs.resolve(config), folder, ranks)
-    with runs.locked(folder) if ranks.leads else nullcontext(run.check) as run.check:
+    if ranks.leads:
+        runs.check_free(folder, force=force)  # before anything in it is touched
+    run = _new(hardware.resolve(config), folder, ranks)
+    with locked_run(folder) if ranks.leads else nullcontext(run.check) as run.check:
         if ranks.leads:
             runs.create(folder, run.config, count_parameters(run.model), force=force)
-            runs.write_metrics(folder, [])
+            runs.write_metrics(folder, [], run.check)
         run.save()
         _train(run, view if view and ranks.leads else View())
     return folder
@@ -64,21 +67,27 @@ def resume(out: str | Path, *, view: View | None = None) -> Path:
     config = runs.config_from(about, folder / "config.json")
     ranks = parallel.join(config.batch)
     view = view if view and ranks.leads else View()
-    run = _new(config, folder, ranks)
-    with runs.locked(folder) if ranks.leads else nullcontext(run.check) as run.check:
-        checkpoint, complaints = checkpoints.load_newest(folder / "checkpoints")
-        for complaint in complaints:
-            view.say(complaint)
-        run.restore(checkpoint)
-        if about["versions"] != runs.versions(run.config):
-            view.say("library versions, compiler or machine differ from those of the run, so the bits may differ too")
+    with locked_run(folder) if ranks.leads else nullcontext(lambda: None) as check:
+        newest = checkpoints.newest(folder / "checkpoints")
+        weights.check_checkpoint(config, newest.data, newest.path)  # before anything is built
+        run = _new(config, folder, ranks)
+        run.check = check
+        run.restore(newest.load())
+        if ranks.leads:
+            for complaint in checkpoints.set_aside(newest.damaged, folder):
+                view.say(complaint)
+        for difference in hardware.differences(about, run.config):
+            view.say(difference)
         done = run.counters.finished
         if done and (folder / "report.json").exists():
             view.say(f"{folder} is finished: {done}")
             return folder
         if ranks.leads:
-            runs.write_metrics(folder, [m for m in runs.read_metrics(folder) if m["step"] <= checkpoint.step])
-        view.say(f"resuming {folder} from step {checkpoint.step:,}")
+            if damaged := runs.damaged_metrics(folder):
+                view.say(f"metrics.jsonl has {damaged} damaged line{'s' * (damaged > 1)}, left out")
+            kept = [line for line in runs.read_metrics(folder) if line["step"] <= newest.step]
+            runs.write_metrics(folder, kept, check)
+        view.say(f"resuming {folder} from step {newest.step:,}")
         _train(run, view)
     return folder
 
@@ -89,11 +98,11 @@ def count_parameters(model: nn.Module) -> int:
 
 
 def _new(config: Config, folder: Path, ranks: Ranks = ALONE) -> Run:
-    device = runs.claim(config)
+    device = hardware.claim(config)
     torch.set_deterministic_debug_mode("error")  # use_deterministic_algorithms would import the compiler: seconds
     # Everything here is written before it is read, and filling costs a twelfth of a step.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    model = runs.make_model(config)
+    model = weights.make_model(config)
     model.initialize(config.seed, config.init, config.forget_bias, config.chrono)
     model.to(device)
     curriculum = Curriculum(
@@ -242,7 +251,7 @@ def _finish(run: Run, view: View) -> None:
     """The weights, the test score (once), the report."""
     from execlab.training.report import write_report
 
-    runs.save_model(run.folder, run.config, run.model, run.check)
+    weights.save_model(run.folder, run.config, run.model, run.check)
     view.say(f"training is over: {run.counters.finished}")
     write_report(run.folder, run.config, reader_of(run.config, run.model), asdict(run.counters), view.say, run.check)
 

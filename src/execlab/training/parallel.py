@@ -100,9 +100,17 @@ def _device() -> str:
     return "cuda" if dist.get_backend() == "nccl" else "cpu"
 
 
+def world_size() -> int:
+    """How many processes torchrun started; 1 without it."""
+    value = os.environ.get("WORLD_SIZE", "1")
+    if not value.isascii() or not value.isdigit() or not 1 <= int(value[:9]) <= 100_000:
+        raise ExeclabError(f"WORLD_SIZE is {value[:40]!r}; torchrun sets it to the number of processes, at least 1")
+    return int(value)
+
+
 def join(batch: int) -> Ranks:
     """The ranks that torchrun started, or this process alone."""
-    size = int(os.environ.get("WORLD_SIZE", "1"))
+    size = world_size()
     if size > batch:
         raise ExeclabError(f"a batch of {batch} rows cannot be shared between {size} processes")
     if size == 1 or "MASTER_ADDR" not in os.environ:
@@ -110,5 +118,9 @@ def join(batch: int) -> Ranks:
     if not dist.is_available():
         raise ExeclabError("this PyTorch has no torch.distributed, so a run cannot be shared between processes")
     if not dist.is_initialized():
-        dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+        try:
+            dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+        except (ValueError, RuntimeError) as error:
+            reason = " ".join(str(error).split())[:120]
+            raise ExeclabError(f"the processes that torchrun started cannot be joined: {reason}") from None
     return Ranks(dist.get_rank(), size)

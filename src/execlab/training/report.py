@@ -10,7 +10,7 @@ from execlab.data.sampling import Source
 from execlab.evaluation.evaluate import evaluate
 from execlab.evaluation.mistakes import sentence
 from execlab.evaluation.scores import Score, is_right
-from execlab.training.checkpoints import write_atomically
+from execlab.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,8 +71,8 @@ def write_report(
             lines.append(f"- right: `{sample.input!r}` gives {sample.target}")
         else:
             lines.append(f"- wrong: {sentence(sample.input, sample.target, said.free_running)}")
-    write_atomically(folder / "report.md", ("\n".join(lines) + "\n").encode(), check)
+    write_atomically(folder / "report.md", ("\n".join(lines) + "\n").encode(), check, root=folder)
     # Last: a run with this file is finished.
-    write_atomically(folder / "report.json", (json.dumps(data, indent=2) + "\n").encode(), check)
+    write_atomically(folder / "report.json", (json.dumps(data, indent=2) + "\n").encode(), check, root=folder)
     for name, value in found.scores._asdict().items():
         say(f"test {name.replace('_', ' ')}: {percent(value)}")

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from execlab.training import checkpoints, runs
+from execlab.errors import ExeclabError
+from execlab.training import checkpoints, weights
 from execlab.training.config import EPOCH, SMALLEST_RATE, Config
 from execlab.training.optimizers import DECAY, trapezoid
 
@@ -97,12 +98,22 @@ class Run:
 
     def restore(self, checkpoint: checkpoints.Checkpoint) -> None:
         """Become what the checkpoint says."""
+        try:
+            self._restore(checkpoint)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            if isinstance(error, ExeclabError):
+                raise
+            raise ExeclabError(
+                f"the checkpoint of step {checkpoint.step} in {self.folder} does not fit its Config"
+            ) from None
+
+    def _restore(self, checkpoint: checkpoints.Checkpoint) -> None:
         where = self.folder / "checkpoints"
         groups: dict[str, dict[str, Tensor]] = {"model": {}, "optimizer": {}, "carried": {}}
         for name, tensor in checkpoint.tensors.items():
             group, _, rest = name.partition(".")
             groups[group][rest] = tensor
-        runs.fill(self.model, groups["model"], where)
+        weights.fill(self.model, groups["model"], where)
         slots: dict[int, dict[str, Tensor]] = {}
         for name, tensor in groups["optimizer"].items():
             number, _, slot = name.partition(".")
@@ -114,5 +125,5 @@ class Run:
         counters = checkpoint.state["counters"]
         counters.pop("padding", None)  # counted by execlab 0.1
         self.counters = Counters(**counters)
-        for name, value in checkpoint.state["curriculum"].items():
-            setattr(self.curriculum, name, value)
+        for name in CURRICULUM_MEMORY:
+            setattr(self.curriculum, name, checkpoint.state["curriculum"][name])

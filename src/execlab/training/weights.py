@@ -1,0 +1,111 @@
+"""Weights: the network of a Config, empty or filled from a file. Safe for files of unknown origin: everything in them
+is compared with what the Config asks for before anything is built."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from execlab.data.splits import DATA_VERSION
+from execlab.data.vocabulary import VOCABULARY
+from execlab.errors import ExeclabError
+from execlab.files import read_regular, write_atomically
+from execlab.models import MODELS, native
+from execlab.training import checkpoints
+from execlab.training.runs import FORMAT, config_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from execlab.models import LSTM
+    from execlab.training.checkpoints import Shapes
+    from execlab.training.config import Config
+
+MOST_PARAMETERS = 1_000_000_000
+
+
+def make_model(config: Config, *, learns: bool = True) -> LSTM:
+    """The network of a Config, its parameters not yet set; one that only answers needs no compiled kernel."""
+    size = sum(torch.Size(shape).numel() for _, shape in shapes(config).values())
+    if size > MOST_PARAMETERS:
+        raise ExeclabError(f"this network would have {size:,} parameters; at most {MOST_PARAMETERS:,} are allowed")
+    model = _bare(config)
+    kernel = native.usable(config.cells) if learns and config.kernel == "native" else None
+    model.native = kernel if isinstance(kernel, native.Native) else None
+    return model
+
+
+def _bare(config: Config) -> LSTM:
+    return MODELS[config.model](len(VOCABULARY), config.layers, config.cells, config.embedding)
+
+
+def shapes(config: Config) -> Shapes:
+    """Names, dtypes and shapes of a Config's weights; takes no memory, however large they are."""
+    with torch.device("meta"):
+        model = _bare(config)
+    return {name: ("F32", tuple(tensor.shape)) for name, tensor in model.state_dict().items()}
+
+
+def check_shapes(config: Config, stored: Shapes, where: Path) -> None:
+    """Raise unless a file holds just the weights that its Config asks for."""
+    wanted = shapes(config)
+    if stored == wanted:
+        return
+    name = next(name for name in [*wanted, *stored] if stored.get(name) != wanted.get(name))
+    has, needs = (_in_words(of.get(name)) for of in (stored, wanted))
+    raise ExeclabError(f"the weights in {where} do not fit their Config: {name[:60]!r} is {has}, and should be {needs}")
+
+
+def _in_words(tensor: tuple[str, tuple[int, ...]] | None) -> str:
+    return "missing" if tensor is None else f"{tensor[0]} {list(tensor[1])}"[:60]
+
+
+def save_model(folder: Path, config: Config, model: LSTM, check: Callable[[], None] = lambda: None) -> None:
+    """The weights, with everything that is needed to use them."""
+    about = {"format": FORMAT, "config": asdict(config), "data_version": DATA_VERSION, "vocabulary": VOCABULARY}
+    data = checkpoints.to_bytes(model.state_dict(), {"execlab": about})
+    write_atomically(folder / "model.safetensors", data, check, root=folder)
+
+
+def load_model(path: Path) -> tuple[LSTM, Config]:
+    """A saved model; safe for files of unknown origin."""
+    data = read_regular(path, checkpoints.LARGEST)
+    stored, about = checkpoints.read_header(data)
+    described: Any = about.get("execlab")
+    config = config_from(described, path)
+    if described.get("vocabulary") != VOCABULARY:
+        raise ExeclabError(f"{path} was trained on another vocabulary: {str(described.get('vocabulary'))[:60]!r}")
+    check_shapes(config, stored, path)
+    model = make_model(config, learns=False)
+    fill(model, checkpoints.from_bytes(data)[0], path)
+    return model, config
+
+
+def check_checkpoint(config: Config, data: bytes, where: Path) -> None:
+    """Raise unless a checkpoint's weights are those that a Config asks for."""
+    stored, _ = checkpoints.read_header(data)
+    weights = {name.removeprefix("model."): of for name, of in stored.items() if name.startswith("model.")}
+    check_shapes(config, weights, where)
+
+
+def load_checkpoint(folder: Path, config: Config) -> LSTM:
+    """The model of a run that is not finished, as its newest whole checkpoint has it."""
+    newest = checkpoints.newest(folder / "checkpoints")
+    check_checkpoint(config, newest.data, newest.path)
+    tensors = newest.load().tensors
+    model = make_model(config, learns=False)
+    weights = {name.removeprefix("model."): one for name, one in tensors.items() if name.startswith("model.")}
+    fill(model, weights, newest.path)
+    return model
+
+
+def fill(model: LSTM, tensors: dict[str, torch.Tensor], where: Path) -> None:
+    """Put saved weights into a model."""
+    try:
+        model.load_state_dict(tensors)
+    except (RuntimeError, KeyError, TypeError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise ExeclabError(f"the weights in {where} do not fit their Config: {reason}") from None
