@@ -159,7 +159,7 @@ def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
     needs_torch("matplotlib")
     from execlab.experiments.blocks import fill
     from execlab.experiments.page import write_page
-    from execlab.training.checkpoints import write_atomically
+    from execlab.files import write_atomically
 
     if not folder.is_dir():
         raise ExeclabError(f"{folder} is no folder")
@@ -179,7 +179,7 @@ def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
             click.echo(f"{path} says something else than the results", err=True)
             stale = True
         else:
-            write_atomically(path, text.encode())
+            write_atomically(path, text.encode())  # named by the user: a link is followed
             click.echo(f"wrote {path}")
     if stale:
         sys.exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import resource
@@ -9,7 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,11 +21,9 @@ from execlab.data.sampling import Source
 from execlab.data.splits import SPLITS, Split
 from execlab.errors import ExeclabError
 from execlab.tasks import Difficulty
+from execlab.tasks.addition import AdditionTask
 from execlab.tasks.memorization import MemorizationTask
 from execlab.tasks.program import ProgramTask
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SOURCE = Source(ProgramTask(layout="indented"), Difficulty(4, 3), seed=5, strategy="mix", scramble=9)
 COUNTS: dict[Split, int] = {"train": 150, "validation": 20, "test": 30}
@@ -159,3 +159,36 @@ def test_the_card_names_splits_and_shows_an_example(tmp_path: Path) -> None:
     assert "  - split: validation\n    path: validation.jsonl\n" in card
     assert "print(" in card
     assert os.sep + "tmp" not in card
+
+
+def test_a_killed_replacement_never_mixes_two_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed between any two renames: what has a card is one dataset, old or new."""
+    source = Source(AdditionTask(), Difficulty(3))
+    counts: dict[Split, int] = {"train": 3, "validation": 3, "test": 3}
+    replace = Path.replace
+    for moment in range(4):
+        folder = tmp_path / str(moment)
+        export(source, counts, folder, "jsonl")
+        calls = 0
+
+        def dies(self: Path, target: Path, at: int = moment) -> Path:
+            nonlocal calls
+            calls += 1
+            if calls > at:
+                raise KeyboardInterrupt
+            return replace(self, target)
+
+        monkeypatch.setattr(Path, "replace", dies)
+        with pytest.raises(KeyboardInterrupt):
+            export(dataclasses.replace(source, seed=1), counts, folder, "jsonl", force=True)
+        monkeypatch.undo()
+        seeds = {json.loads(line)["seed"] for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()}
+        assert len(seeds) <= 1
+        assert not (folder / "README.md").exists() or len(list(folder.glob("*.jsonl"))) == 3
+
+
+def test_a_replaced_dataset_leaves_no_old_split(tmp_path: Path) -> None:
+    source = Source(AdditionTask(), Difficulty(3))
+    export(source, {"train": 3, "validation": 3, "test": 3}, tmp_path, "jsonl")
+    export(source, {"train": 3, "validation": 0, "test": 0}, tmp_path, "jsonl", force=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["README.md", "train.jsonl"]

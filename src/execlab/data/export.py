@@ -1,7 +1,8 @@
 """Datasets as files: train, validation and test in JSON lines or Parquet, with a card that Hugging Face reads.
 
 Rows are written as they are drawn, so a million of them need no more memory than a thousand. Every file is complete or
-absent: it is written under a hidden name and renamed at the end, the card last of all.
+absent: it is written under a hidden name and renamed at the end, the card last of all. Where files are replaced, the
+old card and the old files go first: a folder never holds splits of two datasets.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from execlab.data.splits import DATA_VERSION, SPLITS, Split
 from execlab.errors import ExeclabError, unknown
+from execlab.files import partial_name, sync_folder
 from execlab.progress import silent
 
 if TYPE_CHECKING:
@@ -46,7 +48,8 @@ def export(
     for path in (*paths.values(), card):
         if path.is_dir() or (path.exists() and not force):
             raise ExeclabError(f"{path} exists already; choose another folder or say --force to replace files")
-    with _folder(directory), _all_or_nothing([*paths.values(), card]) as hidden:
+    old = [directory / f"{split}.{file_format}" for split in SPLITS] if force else []
+    with _folder(directory), _all_or_nothing([*paths.values(), card], old) as hidden:
         for split, path in paths.items():
             WRITERS[file_format](replace(source, split=split), counts[split], hidden[path], advance)
         hidden[card].write_text(dataset_card(source, counts, file_format), encoding="utf-8")
@@ -67,16 +70,22 @@ def _folder(directory: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _all_or_nothing(paths: list[Path]) -> Iterator[dict[Path, Path]]:
-    """Hidden names to write to; they become the real ones if all goes well and vanish if anything does not."""
-    hidden = {path: path.with_name(f".{path.name}.{os.getpid()}.partial") for path in paths}
+def _all_or_nothing(paths: list[Path], old: list[Path]) -> Iterator[dict[Path, Path]]:
+    """Hidden names to write to; they become the real ones if all goes well and vanish if anything does not.
+
+    The `old` files, and before them the last of `paths`, are removed before the first one gets its name.
+    """
+    hidden = {path: partial_name(path) for path in paths}
     try:
         yield hidden
         for path in hidden.values():
             with path.open("rb") as file:
                 os.fsync(file.fileno())
+        for path in (paths[-1], *old) if old else ():
+            path.unlink(missing_ok=True)
         for path, partial in hidden.items():
             partial.replace(path)
+        sync_folder(paths[0].parent)
     finally:
         for partial in hidden.values():
             partial.unlink(missing_ok=True)

@@ -2,7 +2,7 @@
 
 A run is a Ray task that does nothing but start and attend the same process that the local engine starts. All nodes see
 the grid's folder (a shared file system); what is lost with a node is what a run did since its last checkpoint. A
-process whose node was given up may still be alive: the mark of ownership in the run's folder (runs.locked) keeps it
+process whose node was given up may still be alive: the mark of ownership in the run's folder (locking.py) keeps it
 from writing once another has taken over.
 """
 

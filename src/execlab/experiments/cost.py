@@ -19,7 +19,7 @@ from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
 from execlab.experiments import processes, work
-from execlab.training import loop, runs
+from execlab.training import hardware, loop
 from execlab.training.config import EPOCH, SMALLEST_RATE, Config
 from execlab.training.optimizers import DECAY
 
@@ -87,7 +87,7 @@ def _mean_length(config: Config) -> int:
 
 def measure(config: Config) -> Speed:
     """A few steps at the goal and on the first stair, one evaluation, one checkpoint."""
-    config = runs.resolve(config)
+    config = hardware.resolve(config)
     climb = stairs(config.strategy, config.goal, config.order, config.stride, config.start)
     with tempfile.TemporaryDirectory() as folder:
         run, feed = loop._new(config, Path(folder)), loop.make_feed(config)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+
+from execlab.errors import printable
+from execlab.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,8 +19,8 @@ STYLE = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by the colour-blind too
 
 
-def learning_curve(runs: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
-    """Accuracy against samples, and the staircase of difficulty under it."""
+def learning_curve(runs: Mapping[str, Sequence[Mapping[str, Any]]], path: Path, *, root: Path | None = None) -> None:
+    """Accuracy against samples, and the staircase of difficulty under it; with a root, no link leads out of it."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7, 5), layout="constrained")
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
@@ -24,10 +28,15 @@ def learning_curve(runs: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) 
             samples = [line["samples"] for line in lines]
             goal = [100 * line["goal_teacher_forced_accuracy"] for line in lines]
             current = [100 * line["current_teacher_forced_accuracy"] for line in lines]
-            above.plot(samples, goal, color=colour, label=f"{name}, at the goal")
+            above.plot(samples, goal, color=colour, label=f"{printable(name)}, at the goal")
             if current != goal:
                 above.plot(
-                    samples, current, color=colour, alpha=0.4, linewidth=1, label=f"{name}, at the current difficulty"
+                    samples,
+                    current,
+                    color=colour,
+                    alpha=0.4,
+                    linewidth=1,
+                    label=f"{printable(name)}, at the current difficulty",
                 )
             below.step(samples, [line["length"] for line in lines], where="pre", color=colour, label="length")
             if max(line["nesting"] for line in lines) > 1:
@@ -43,4 +52,11 @@ def learning_curve(runs: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) 
         below.set_ylim(bottom=0)
         below.yaxis.get_major_locator().set_params(integer=True)
         below.legend(frameon=False, loc="lower right")
-        figure.savefig(path)
+        write_atomically(path, rendered(figure, path.suffix[1:]), root=root)
+
+
+def rendered(figure: Figure, kind: str) -> bytes:
+    """A figure as a file of a kind (png, svg, pdf), the same bytes every time."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    return buffer.getvalue()

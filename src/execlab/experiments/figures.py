@@ -12,9 +12,10 @@ from matplotlib.figure import Figure
 
 from execlab.curriculum import STRATEGIES
 from execlab.experiments.claims import ACCURACY
-from execlab.experiments.curves import COLOURS, STYLE
+from execlab.experiments.curves import COLOURS, STYLE, rendered
 from execlab.experiments.grids import MODIFICATIONS
 from execlab.experiments.summary import cell, difference, grouped, mean
+from execlab.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -209,7 +210,7 @@ def relative(rows: Sequence[Row]) -> Figure:
             budgets = _budgets(rows, _difficulty)
             image = _heat(axes, values, budgets, f"{strategy} minus baseline", cmap="PuOr", vmin=-50, vmax=50)
     if image:  # otherwise no strategy has a partner yet
-        figure.colorbar(image, ax=panels, label="points")
+        figure.colorbar(image, ax=panels, label="percentage points")
     return figure
 
 
@@ -271,10 +272,10 @@ def captions(rows: Sequence[Row]) -> dict[str, str]:
     return found
 
 
-def draw(rows: Sequence[Row], folder: Path) -> dict[str, str]:
-    """Those figures as PNG and SVG, each with its caption in it."""
-    folder.mkdir(parents=True, exist_ok=True)
+def draw(rows: Sequence[Row], folder: Path) -> dict[str, tuple[str, bytes]]:
+    """Those figures as PNG and SVG below folder/figures, each with its caption in it; gives caption and SVG."""
     said = captions(rows)
+    drawn = {}
     with mpl.rc_context({**STYLE, "svg.hashsalt": "execlab", "svg.fonttype": "none"}):
         for experiment, wanted in FIGURES.items():
             for name in wanted.keys() & said.keys():
@@ -283,5 +284,7 @@ def draw(rows: Sequence[Row], folder: Path) -> dict[str, str]:
                 width = int(figure.get_figwidth() * 18)
                 figure.supxlabel("\n".join(wrap(said[name], width)), fontsize=7, color="0.3")
                 for ending in ("png", "svg"):
-                    figure.savefig(folder / f"{name}.{ending}", metadata={"Date": None} if ending == "svg" else None)
-    return said
+                    picture = rendered(figure, ending)
+                    write_atomically(folder / "figures" / f"{name}.{ending}", picture, root=folder)
+                drawn[name] = said[name], picture
+    return {name: drawn[name] for name in said}

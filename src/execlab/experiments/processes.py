@@ -8,12 +8,16 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from execlab.files import open_to_append
+
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
     Process = subprocess.Popen[bytes]
 
+# Like `python -m execlab.experiments.work`, but nothing is imported from the folder that this is started in.
+WORKER = "import sys; sys.path = [p for p in sys.path if p]; from execlab.experiments.work import main; main()"
 BEGINS = "-- begins "  # in a log
 SAVING = 30.0  # seconds that a stopped run has for its last checkpoint
 
@@ -34,11 +38,11 @@ def start(folder: Path, name: str) -> Process:
     """Begin or go on with a run of the grid in `folder`; the process ends when this one does."""
     logs = folder / "logs"
     logs.mkdir(parents=True, exist_ok=True)
-    with (logs / f"{name}.log").open("ab") as log:
+    with open_to_append(logs / f"{name}.log", folder) as log:
         log.write(f"{BEGINS}{time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
         log.flush()
         return subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-m", "execlab.experiments.work", str(folder), name],
+            [sys.executable, "-c", WORKER, str(folder), name],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,

@@ -15,9 +15,10 @@ from execlab.experiments.page import write_page
 from execlab.experiments.processes import is_finished
 from execlab.experiments.rows import collect, labels, read_json, read_rows, recorded, write_rows
 from execlab.experiments.work import read_recorded, write_grid
+from execlab.files import write_atomically
 from execlab.tasks.task import Difficulty
-from execlab.training import loop, runs
-from execlab.training.checkpoints import write_atomically
+from execlab.training import hardware, loop, runs, weights
+from execlab.training.locking import lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +43,22 @@ def reproduce(
 ) -> Standing:
     """Run what is not finished yet, with a row for every run that ends, then draw figures and page.
 
-    A run that has a row in one of the `others` is not done again: the same Config is the same run.
+    A run that has a row in one of the `others` is not done again: the same Config is the same run. One process at a
+    time works on a grid.
     """
+    with lock(folder):
+        return _reproduce(experiment, scale, grid, folder, engine, watch, others)
+
+
+def _reproduce(
+    experiment: str,
+    scale: str,
+    grid: Sequence[Planned],
+    folder: Path,
+    engine: Engine,
+    watch: Watch,
+    others: Sequence[Path],
+) -> Standing:
     if others and experiment in PRINTING:
         raise ExeclabError(f"{experiment} prints what its models say, and a row has no model: it takes no others' rows")
     for line in recorded(folder).values():
@@ -51,6 +66,7 @@ def reproduce(
             told = f"{line['experiment']} at scale {line['scale']}"
             raise ExeclabError(f"{folder} holds the results of {told}; choose another folder")
 
+    _drop_unlisted(grid, folder, watch)
     if others:
         watch.say(f"rows taken over from elsewhere: {borrow(experiment, scale, grid, folder, others)}")
 
@@ -63,6 +79,18 @@ def reproduce(
     record()
     write_page(folder)
     return standing
+
+
+def _drop_unlisted(grid: Sequence[Planned], folder: Path, watch: Watch) -> None:
+    """Rows whose run grid.json does not list: nothing tells which run it was, so those of the grid are made again."""
+    rows = recorded(folder)
+    unlisted = rows.keys() - read_recorded(folder, {}, rows).keys()
+    again = unlisted & {planned.name for planned in grid}
+    for name in sorted(unlisted):
+        now = "it is run again" if name in again else "its row stays as it is"
+        watch.say(f"results.jsonl has a row of {name}, which grid.json does not list; {now}")
+    if again:
+        write_rows([line for name, line in rows.items() if name not in again], folder)
 
 
 def settle(grid: Sequence[Planned], folders: Sequence[Path]) -> list[Planned]:
@@ -80,7 +108,7 @@ def settle(grid: Sequence[Planned], folders: Sequence[Path]) -> list[Planned]:
         for about in sorted(folder.glob("runs/*/config.json")):
             begun = runs.config_from(runs.read_about(about.parent), about)
             known.setdefault(begun.goal, begun.precision)
-    here = runs.resolve(grid[0].config).precision
+    here = hardware.resolve(grid[0].config).precision
     return [
         planned._replace(config=replace(planned.config, precision=known.get(planned.config.goal, here)))
         for planned in grid
@@ -121,7 +149,7 @@ def write_examples(grid: Sequence[Planned], folder: Path) -> None:
         known = settings[where]["examples"][0]["predictions"] if where in settings else {}
         if config.strategy in known or not is_finished(run):
             continue
-        model, trained = runs.load_model(run / "model.safetensors")
+        model, trained = weights.load_model(run / "model.safetensors")
         source = Source(config.make_task(), config.goal, "test", 0, purpose="examples")
         samples = [row.sample for row in source.rows(stop=EXAMPLES)]
         setting = settings.setdefault(
@@ -137,4 +165,4 @@ def write_examples(grid: Sequence[Planned], folder: Path) -> None:
             said_by = {**example["predictions"], config.strategy: found.free_running}
             example["predictions"] = {name: said_by[name] for name in STRATEGIES if name in said_by}
     text = json.dumps(list(settings.values()), indent=1)
-    write_atomically(path, (text + "\n").encode())
+    write_atomically(path, (text + "\n").encode(), root=folder)

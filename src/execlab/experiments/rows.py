@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
 from execlab.experiments.grids import modification
 from execlab.experiments.processes import is_finished
+from execlab.files import read_regular, write_atomically
 from execlab.training import runs
-from execlab.training.checkpoints import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,6 +55,7 @@ COLUMNS: dict[str, str] = {
         )
         for end, what in (("", "test split, at the goal"), ("_low", "95 % interval"), ("_high", "95 % interval"))
     },
+    "scoring": "2: free-running accuracy is over the longer of output and target; 1: over the target, as before 0.3",
     "n": "test samples",
     "chance": "the share of characters that guessing among the possible ones gets right",
     "most_frequent_character": "the share that the most frequent character per position gets right",
@@ -64,7 +66,16 @@ COLUMNS: dict[str, str] = {
     "versions": "of Python, PyTorch and what else the bits depend on, as JSON",
 }
 
-LATER: dict[str, Any] = {"climb": None}  # what rows of 0.1 do not tell
+NUMBERS = {"length", "nesting", "seed", "steps", "samples", "characters", "seconds", "parameters", "n"}
+NUMBERS |= {
+    "scoring",
+    "chance",
+    "most_frequent_character",
+    *(f"{name}{end}" for name in ACCURACIES for end in ("", "_low", "_high")),
+}
+OTHERS = {"scrambled", "climb", "commit"}  # neither a number nor a text in every row
+LARGEST = 1 << 28  # bytes of results.jsonl
+LATER: dict[str, Any] = {"climb": None, "scoring": 1}  # what rows of 0.1 do not have
 
 
 def labels(experiment: str, scale: str, planned: Planned) -> dict[str, Any]:
@@ -113,6 +124,7 @@ def row(experiment: str, scale: str, planned: Planned, folder: Path) -> dict[str
         "characters": counters["characters"],
         "seconds": round(counters["seconds"], 1),
         "parameters": about["parameters"],
+        "scoring": test.get("scoring", 1),
         "n": test["exact_match"]["n"],
         "chance": test["chance"],
         "most_frequent_character": test["most_frequent_character"],
@@ -143,24 +155,37 @@ def recorded(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def write_rows(rows: Sequence[dict[str, Any]], folder: Path) -> None:
-    """results.jsonl, and results.parquet where pyarrow is installed."""
-    write_atomically(folder / "results.jsonl", "".join(json.dumps(line) + "\n" for line in rows).encode())
+    """results.jsonl, and results.parquet where pyarrow is installed; whoever sees both sees the same rows."""
+    table = _as_parquet(rows)
+    (folder / "results.parquet").unlink(missing_ok=True)
+    write_atomically(folder / "results.jsonl", "".join(json.dumps(line) + "\n" for line in rows).encode(), root=folder)
+    if table is not None:
+        write_atomically(folder / "results.parquet", table, root=folder)
+
+
+def _as_parquet(rows: Sequence[dict[str, Any]]) -> bytes | None:
+    """The rows as a Parquet file; None without rows or without pyarrow."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        return
-    if rows:
-        pq.write_table(pa.Table.from_pylist(list(rows)), folder / "results.parquet")
+        return None
+    if not rows:
+        return None
+    buffer = BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(rows)), buffer)
+    return buffer.getvalue()
 
 
 def read_json(path: Path, otherwise: Any) -> Any:
     """What a file beside the rows says; `otherwise` if there is no such file."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read_regular(path))
     except FileNotFoundError:
         return otherwise
-    except ValueError:
+    except ExeclabError:
+        raise
+    except (ValueError, RecursionError):
         raise ExeclabError(f"{path} is damaged: it is not JSON") from None
 
 
@@ -170,15 +195,29 @@ def planned_runs(folder: Path, rows: Sequence[Mapping[str, Any]]) -> dict[str, i
     return dict.fromkeys((line["experiment"] for line in rows), len(full))
 
 
+def _check(line: Mapping[str, Any], path: Path) -> None:
+    """Raise if a column of a row holds something else than execlab writes there."""
+    for name in COLUMNS:
+        value = line[name]
+        if name in NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise ExeclabError(f"{path} has a row in which {name} is {repr(value)[:40]}; it must be a number")
+        if name not in NUMBERS | OTHERS and not isinstance(value, str):
+            raise ExeclabError(f"{path} has a row in which {name} is {repr(value)[:40]}; it must be a text")
+
+
 def read_rows(folder: Path) -> list[dict[str, Any]]:
     """results.jsonl."""
     path = folder / "results.jsonl"
     try:
-        rows = [LATER | json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        rows = [LATER | json.loads(line) for line in read_regular(path, LARGEST).splitlines()]
     except FileNotFoundError:
         raise ExeclabError(f"{folder} holds no results: it has no results.jsonl") from None
-    except ValueError:
+    except ExeclabError:
+        raise
+    except (ValueError, TypeError, RecursionError):
         raise ExeclabError(f"{path} is damaged: it is not JSON") from None
     if missing := [name for name in COLUMNS for line in rows if name not in line]:
         raise ExeclabError(f"{path} has rows without {missing[0]!r}")
+    for line in rows:
+        _check(line, path)
     return [{**{name: line[name] for name in COLUMNS}, **line} for line in rows]  # in one order

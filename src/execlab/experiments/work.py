@@ -1,4 +1,4 @@
-"""One run of a grid, in a process of its own: `python -m execlab.experiments.work GRID NAME`.
+"""One run of a grid, in a process of its own (processes.py starts it).
 
 GRID/grid.json says what the run is; GRID/runs/NAME is its folder. A run that was begun is resumed, one that is finished
 is left alone. The process ends when the one that started it does: its standard input is then closed.
@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from execlab.errors import ExeclabError
+from execlab.files import read_regular, write_atomically
 from execlab.training import checkpoints, loop, runs
 from execlab.training.config import Config
+from execlab.training.locking import BusyError
 from execlab.training.view import Lines
 
 if TYPE_CHECKING:
@@ -34,8 +36,8 @@ def work(folder: Path, config: Config) -> None:
     while True:
         try:
             return _work(folder, config)
-        except ExeclabError as error:
-            if "another process is writing" not in str(error) or time.monotonic() > deadline:
+        except BusyError:
+            if time.monotonic() > deadline:
                 raise
             time.sleep(0.5)
 
@@ -59,30 +61,35 @@ def check_same(folder: Path, config: Config) -> None:
 
 
 def read_recorded(folder: Path, grid: Mapping[str, Config], rows: Collection[str]) -> dict[str, Config]:
-    """The runs that have a row in a folder already; none may be another one than the grid means."""
+    """The runs that have a row in a folder already; none may be another one than the grid means.
+
+    A row whose run grid.json does not list is left out: nothing tells which run it was.
+    """
     if not rows:
         return {}
     before = read_grid(folder)
     for name in rows:
-        if name not in before or grid.get(name, before[name]) != before[name]:
+        if name in before and grid.get(name, before[name]) != before[name]:
             raise ExeclabError(f"{folder} has a row of another {name} than the grid says; choose another folder")
-    return {name: before[name] for name in rows}
+    return {name: before[name] for name in rows if name in before}
 
 
 def write_grid(folder: Path, grid: dict[str, Config]) -> None:
     """grid.json: every run by name."""
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps({name: asdict(config) for name, config in grid.items()}, indent=1)
-    checkpoints.write_atomically(folder / "grid.json", (text + "\n").encode())
+    write_atomically(folder / "grid.json", (text + "\n").encode(), root=folder)
 
 
 def read_grid(folder: Path) -> dict[str, Config]:
     """The inverse."""
     path = folder / "grid.json"
     try:
-        return {name: Config(**said) for name, said in json.loads(path.read_text(encoding="utf-8")).items()}
+        return {name: Config(**fields) for name, fields in json.loads(read_regular(path)).items()}
     except FileNotFoundError:
         raise ExeclabError(f"{folder} holds no grid of runs: it has no grid.json") from None
+    except ExeclabError as error:
+        raise ExeclabError(f"{path} is not a grid of this execlab: {error}") from None
     except (ValueError, TypeError, AttributeError):
         raise ExeclabError(f"{path} is damaged, or of another version of execlab") from None
 
@@ -101,7 +108,10 @@ def main() -> None:
     folder, name = Path(sys.argv[1]), sys.argv[2]
     _end_with_parent()
     try:
-        work(folder / "runs" / name, read_grid(folder)[name])
+        grid = read_grid(folder)
+        if name not in grid:
+            raise ExeclabError(f"{folder}/grid.json does not list the run {name}")
+        work(folder / "runs" / name, grid[name])
     except ExeclabError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
