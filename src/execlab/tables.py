@@ -178,12 +178,17 @@ def show_prediction(found: Prediction, *, teacher_forced: bool) -> None:
 
 
 def show_comparison(about: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """One row per run; differences to the first."""
-    differences = ("difference in\nteacher-forced", "difference in\nexact match")
-    table = Table("run", "teacher-forced", "exact match", *differences, title=about)
+    """One row per run; differences to the first, in percentage points."""
+    heads = (f"difference in\n{name},\npercentage points" for name in ("teacher-forced", "exact match"))
+    table = Table("run", "teacher-forced", "exact match", *heads, title=about)
     for row in rows:
         gaps = [row["teacher_forced_difference"], row["exact_match_difference"]]
-        told = [f"{g['value']:+.2%} ({g['low']:+.2%} to {g['high']:+.2%})" if row is not rows[0] else "" for g in gaps]
+        shown = [_points(gap) if row is not rows[0] else "" for gap in gaps]
         scores = [row["teacher_forced_accuracy"], row["exact_match"]]
-        table.add_row(row["run"], *(f"{s['value']:.2%} ({s['low']:.2%} to {s['high']:.2%})" for s in scores), *told)
+        table.add_row(row["run"], *(f"{s['value']:.2%} ({s['low']:.2%} to {s['high']:.2%})" for s in scores), *shown)
     _console().print(table)
+
+
+def _points(gap: Mapping[str, float]) -> str:
+    value, low, high = (f"{100 * gap[name]:+.2f}" for name in ("value", "low", "high"))
+    return f"{value} pp ({low} to {high})"

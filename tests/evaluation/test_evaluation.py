@@ -12,7 +12,6 @@ from execlab.data.batches import encode
 from execlab.data.sampling import Source
 from execlab.data.vocabulary import VOCABULARY
 from execlab.evaluation import mistakes
-from execlab.evaluation.compare import paired
 from execlab.evaluation.decoding import Answer, Reader, answer, spell
 from execlab.evaluation.evaluate import evaluate
 from execlab.evaluation.scores import exact, is_right, matches, ratio, score, whole
@@ -115,11 +114,11 @@ def test_intervals() -> None:
     assert (wilson.low, wilson.high) == pytest.approx((0.4901, 0.9433), abs=1e-3)
     assert exact([True] * 50).high == 1.0
     assert exact([True] * 50).low == pytest.approx(0.9287, abs=1e-3)
-    right, total = [1, 2, 3, 4] * 25, [4] * 100
+    right, total = [0, 2, 4, 4] * 25, [4] * 100
     found = ratio(right, total)
     spread = sqrt(sum((r - 2.5) ** 2 for r in right) / 99 / 100) / 4
     assert found.value == 0.625
-    assert (found.high - found.low) / 2 == pytest.approx(1.96 * spread, rel=1e-3)
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * spread, rel=0.03)
     assert ratio([3, 3], [3, 3]).low < 1.0
 
 
@@ -186,18 +185,10 @@ def test_an_evaluation_is_complete(scramble: int | None) -> None:
         assert sum(data["kinds_of_error"].values()) == sum(
             not is_right(s, a) for s, a in zip(found.samples, found.answers, strict=True)
         )
-        assert data["chance"] == pytest.approx(1 / 11 if task.name == "memorization" else 1 / 12)
+        assert data["chance"] == pytest.approx(1 / 12 if task.name == "program" else 1 / 11)
         assert 0.1 < data["most_frequent_character"] < 0.6
         assert all(task.solve(sample.input) == sample.target for sample in found.samples)
         forced = data["teacher_forced_accuracy"]["value"]
         places: Sequence[dict[str, float]] = data["by_position"]
         total = sum(place["n"] for place in places)
         assert forced == pytest.approx(sum(place["value"] * place["n"] for place in places) / total)
-
-
-def test_paired_differences() -> None:
-    same = paired([1.0, 0.0, 1.0], [1.0, 0.0, 1.0])
-    assert (same.value, same.low, same.high) == (0, 0, 0)
-    better = paired([1.0] * 50, [0.0, 1.0] * 25)
-    assert better.value == 0.5
-    assert better.low > 0

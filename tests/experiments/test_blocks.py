@@ -14,7 +14,7 @@ import pytest
 from execlab.errors import ExeclabError
 from execlab.experiments.blocks import MARK, fill
 from execlab.experiments.claims import RULES, judge
-from execlab.experiments.rows import ACCURACIES, COLUMNS, read_rows, write_rows
+from execlab.experiments.rows import ACCURACIES, COLUMNS, NUMBERS, read_rows, write_rows
 from execlab.experiments.summary import cell, grouped
 
 ROOT = Path(__file__).parent.parent.parent
@@ -24,7 +24,7 @@ GENERALLY = "combined is generally above baseline on addition"
 
 
 def row(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, Any]:
-    found: dict[str, Any] = dict.fromkeys(COLUMNS, "")
+    found: dict[str, Any] = {name: 0 if name in NUMBERS else "" for name in COLUMNS}
     found |= {"experiment": "addition", "scale": "laptop", "strategy": strategy}
     found |= {"length": 2, "nesting": 1, "budget": "full", "seed": seed, "characters": 1_500_000, "n": 2_000}
     found |= {
@@ -87,6 +87,7 @@ def test_cells_and_verdicts(results: Path) -> None:
     assert "guessing" not in filled(results, "cells addition exact_match")
     assert "- **Generally** is our weaker form" in filled(results, "rule")
     said = filled(results, "gaps addition")
+    assert "| Percentage points: combined minus | baseline |" in said
     assert "| addition | +40.0 (+40.0 to +40.0, n=3), 1 of 1 cells | not all runs are done | not all" in said
     assert f"- **seen** (2): {READING}; {GENERALLY}." in filled(results, "verdicts addition")
     assert "3 seeds, 95 % intervals over seeds" in filled(results, "figure addition addition")

@@ -95,12 +95,14 @@ def test_no_verdict_while_runs_are_missing() -> None:
     text = "combined is above baseline in every program cell"
     (claim,) = [claim for claim in judge(rows, {"programs": 7}) if claim.text == text]
     assert claim.verdict == "not tested"
-    assert claim.evidence.startswith("6 of 7 runs so far: combined minus baseline, in points: length 2 +10.0")
+    assert claim.evidence.startswith(
+        "6 of 7 runs so far: combined minus baseline, in percentage points: length 2 +10.0"
+    )
     assert {claim.text: claim.verdict for claim in judge(rows, {"programs": 6})}[text] == "seen"
 
 
 def test_many_cells_are_told_by_their_ends_and_those_that_decide() -> None:
-    """By hand: gaps of -1, 0, ..., 8 points with every seed."""
+    """By hand: gaps of -1, 0, ..., 8 percentage points with every seed."""
     rows = [
         line(s, seed, 0.5 + (s == "combined") * (length - 2) / 100, length=length)
         for s in ("baseline", "combined")
@@ -110,7 +112,7 @@ def test_many_cells_are_told_by_their_ends_and_those_that_decide() -> None:
     claim = judge(rows)[0]
     assert claim.verdict == "not seen"
     assert claim.evidence == (
-        "combined minus baseline, in points: "
+        "combined minus baseline, in percentage points: "
         "from length 1 -1.0 (-1.0 to -1.0, n=3) to length 10 +8.0 (+8.0 to +8.0, n=3). "
         "Above 0 in 8 of 10 cells, below 0 in 1; "
         "the others: length 1 -1.0 (-1.0 to -1.0, n=3); length 2 +0.0 (+0.0 to +0.0, n=3)."
@@ -126,7 +128,7 @@ def test_a_raised_level_and_the_cell_that_decides_are_told() -> None:
     ]
     (claim,) = [claim for claim in judge(rows) if "sometimes" in claim.text]
     assert claim.verdict == "seen"
-    assert "in points (99.5 % intervals): " in claim.evidence
+    assert "in percentage points (99.5 % intervals): " in claim.evidence
     assert claim.evidence.endswith("Above 0 in 1 of 10 cells; these: length 4 +10.0 (+10.0 to +10.0, n=3).")
 
 
@@ -225,7 +227,7 @@ def test_generally_hangs_on_no_single_cell() -> None:
     (claim,) = [claim for claim in judge(one) if claim.text == text]
     assert claim.verdict == "not seen"
     assert claim.evidence == (
-        "combined minus mix, in points, mean of 2 cells +10.0 (+8.8 to +11.2, n=3); "
+        "combined minus mix, in percentage points, mean of 2 cells +10.0 (+8.8 to +11.2, n=3); "
         "without length 2 -1.0 (-1.0 to -1.0, n=3)."
     )
 

@@ -1,11 +1,15 @@
-"""Models on identical samples, and the interval of their paired differences."""
+"""Two models on identical samples: the difference of their accuracies, with its interval.
+
+The interval is Newcombe's hybrid score interval for paired shares (1998, his method 10). It is built from the Wilson
+intervals of both accuracies and from how much the models' errors fall on the same samples.
+"""
 
 from __future__ import annotations
 
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from execlab.evaluation.scores import Z, is_right, matches
+from execlab.evaluation.scores import effective_number, is_right, matches, ratio, residuals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,31 +18,49 @@ if TYPE_CHECKING:
 
 
 class Difference(NamedTuple):
-    """A mean difference with its 95 % interval."""
+    """A difference of two accuracies with its 95 % interval, which never leaves [-1, 1]."""
 
     value: float
     low: float
     high: float
 
 
-def paired(one: Sequence[float], other: Sequence[float]) -> Difference:
-    """The mean of one - other, sample by sample.
+def paired(one: Sequence[int], other: Sequence[int], total: Sequence[int]) -> Difference:
+    """The accuracy of one minus that of the other: right characters of each sample, and how many it has.
 
-    >>> paired([1, 1, 0, 1], [0, 1, 0, 1])
-    Difference(value=0.25, low=-0.239..., high=0.739...)
+    >>> paired([1, 1, 0, 1], [0, 1, 0, 1], [1, 1, 1, 1])
+    Difference(value=0.25, low=-0.31..., high=0.65...)
     """
-    gaps = [a - b for a, b in zip(one, other, strict=True)]
-    n, mean = len(gaps), sum(gaps) / len(gaps)
-    half = Z * sqrt(sum((gap - mean) ** 2 for gap in gaps) / max(n - 1, 1) / n)
-    return Difference(mean, mean - half, mean + half)
+    first, second = ratio(one, total), ratio(other, total)
+    phi = _correlation(one, other, total)
+    value = first.value - second.value
+    below = _combined(first.value - first.low, second.high - second.value, phi)
+    above = _combined(first.high - first.value, second.value - second.low, phi)
+    return Difference(value, max(-1.0, value - below), min(1.0, value + above))
+
+
+def _combined(one: float, other: float, phi: float) -> float:
+    """The length of the difference of two distances that are correlated."""
+    return sqrt(max(0.0, one * one - 2 * phi * one * other + other * other))
+
+
+def _correlation(one: Sequence[int], other: Sequence[int], total: Sequence[int]) -> float:
+    """Whether the two err on the same samples; a positive correlation with Newcombe's continuity correction."""
+    rests = residuals(one, total), residuals(other, total)
+    spread = sqrt(sum(a * a for a in rests[0]) * sum(b * b for b in rests[1]))
+    shares = [sum(right) / sum(total) for right in (one, other)]
+    product = sqrt(shares[0] * (1 - shares[0]) * shares[1] * (1 - shares[1]))
+    if not spread or not product:  # one of them is all right, all wrong, or the same everywhere
+        return 0.0
+    phi = max(-1.0, min(1.0, sum(a * b for a, b in zip(*rests, strict=True)) / spread))
+    fewer = min(effective_number(one, total), effective_number(other, total))
+    return phi if phi <= 0 else max(0.0, phi - 1 / (2 * fewer * product))
 
 
 def differences(one: Evaluation, first: Evaluation) -> tuple[Difference, Difference]:
     """Teacher-forced accuracy and exact match of one model against the first; their targets are the same."""
-    mean = sum(len(sample.target) + 1 for sample in one.samples) / len(one.samples)
-    forced, whole = [], []
-    for found in (one, first):
-        pairs = list(zip(found.samples, found.answers, strict=True))
-        forced.append([matches(a.teacher_forced, s.target) / mean for s, a in pairs])
-        whole.append([float(is_right(s, a)) for s, a in pairs])
-    return paired(*forced), paired(*whole)
+    both = [list(zip(result.samples, result.answers, strict=True)) for result in (one, first)]
+    forced, reference = ([matches(a.teacher_forced, s.target) for s, a in pairs] for pairs in both)
+    whole, whole_reference = ([int(is_right(s, a)) for s, a in pairs] for pairs in both)
+    lengths = [len(sample.target) + 1 for sample in one.samples]
+    return paired(forced, reference, lengths), paired(whole, whole_reference, [1] * len(lengths))

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from execlab.tasks import Sample
 
 CHUNK = 256  # samples at a time
+WAIT = 8  # characters beyond the target and its end mark, for an end mark that does not come
 _END = VOCABULARY.index(END_MARK)
 
 
 class Answer(NamedTuple):
-    """What a model said to one sample; the end mark is left out of both texts.
+    """What a model printed for one sample.
 
-    `teacher_forced` has one character per output character, the end mark's place included. `free_running` ends where
-    the model printed the end mark; if it never did, it is as long as was waited for.
+    `teacher_forced` has one character per output character, the end mark's place included. `free_running` ends before
+    the end mark that the model printed; without one it is `WAIT` characters longer than target and end mark.
     """
 
     teacher_forced: str
@@ -88,25 +89,27 @@ def _answer_chunk(reader: Reader, samples: list[Sample], free_running: bool) -> 
     targets = [sample.target + END_MARK for sample in samples]
     longest = max(map(len, targets))
 
-    # Teacher forcing: the end mark of the input, then the correct output but for its last character.
+    # Teacher forcing: the end mark of the input, then the correct output without its last character.
     given = "".join((END_MARK + target[:-1]).ljust(longest, END_MARK) for target in targets)
     ids = torch.from_numpy(encode(given).reshape(len(samples), longest).T.copy()).to(device)
     forced = _texts(model(ids, state)[0].argmax(-1))
     if not free_running:
         return [Answer(text[: len(target)], "", False) for text, target in zip(forced, targets, strict=True)]
 
-    # Free-running: every row's own last character, one step at a time, a little longer than any target.
-    said = []
+    # Free-running: every row's own last character, one step at a time. Each row has a limit of its own, so that an
+    # answer does not depend on the other rows of its batch.
+    limits = [len(target) + WAIT for target in targets]
+    printed = []
     last = torch.full((1, len(samples)), _END, device=device)
     done = torch.zeros(len(samples), dtype=torch.bool, device=device)
-    for _ in range(longest + 2):
+    for _ in range(max(limits)):
         logits, state = model(last, state)
         last = logits.argmax(-1)
-        said.append(last)
+        printed.append(last)
         done |= last[0] == _END
         if bool(done.all()):
             break
-    free = _texts(torch.cat(said))
+    free = [text[:limit] for text, limit in zip(_texts(torch.cat(printed)), limits, strict=True)]
     return [
         Answer(text[: len(target)], own.split(END_MARK)[0], END_MARK in own)
         for text, own, target in zip(forced, free, targets, strict=True)

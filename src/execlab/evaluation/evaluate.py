@@ -9,18 +9,21 @@ from execlab.data.scramble import unscramble
 from execlab.data.statistics import guess_accuracy, most_frequent
 from execlab.evaluation import mistakes
 from execlab.evaluation.decoding import Answer, Reader, answer
-from execlab.evaluation.scores import Scores, score
+from execlab.evaluation.scores import SCORING, Scores, score
 from execlab.tasks import Sample
 
 if TYPE_CHECKING:
     from execlab.data.sampling import Source
 
-SYMBOLS = {"memorization": 11}  # possible output characters; 12 with a minus sign
+
+def chance(task: str) -> float:
+    """The share of output characters that a blind guess gets right: ten digits, the end mark, in programs a minus."""
+    return 1 / (12 if task == "program" else 11)
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What was found on one source of samples."""
+    """The scores on one source of samples, and what they were made from."""
 
     scores: Scores
     chance: float
@@ -33,6 +36,7 @@ class Evaluation:
         pairs = self.samples, self.answers
         found: dict[str, Any] = {
             **{name: value._asdict() for name, value in self.scores._asdict().items()},
+            "scoring": SCORING,
             "chance": self.chance,
             "most_frequent_character": self.guess,
             "by_position": [place._asdict() for place in mistakes.by_position(*pairs)],
@@ -62,7 +66,7 @@ def evaluate(reader: Reader, source: Source, count: int) -> Evaluation:
         seed = source.scramble
         samples = [unscramble(seed, sample) for sample in samples]
         answers = [_unscrambled(seed, found) for found in answers]
-    return Evaluation(scores, 1 / SYMBOLS.get(source.task.name, 12), guess, samples, answers)
+    return Evaluation(scores, chance(source.task.name), guess, samples, answers)
 
 
 def _unscrambled(seed: int, found: Answer) -> Answer:

@@ -118,7 +118,7 @@ def verdicts(results: Results, *names: str) -> list[str]:
 
 
 def gaps(results: Results, *names: str) -> list[str]:
-    """Combined minus each other strategy, mean over the cells of an experiment, and in how many it is above 0."""
+    """Combined minus each other strategy in percentage points: the mean over cells, and how many cells show it."""
     lines = []
     for name in names:
         rows = [line for line in results.rows([name]) if line["budget"] == "full"]
@@ -129,7 +129,7 @@ def gaps(results: Results, *names: str) -> list[str]:
             gap = average(rows, "strategy", "combined", other, ACCURACY)
             told.append(f"{points(gap)}, {shown}" if gap else "not all runs are done")
         lines.append([name, *told, _budget(rows)])
-    return _table(["Combined minus", *OTHERS, "Characters"], lines)
+    return _table(["Percentage points: combined minus", *OTHERS, "Characters"], lines)
 
 
 def cells(results: Results, name: str, column: str = "teacher_forced_accuracy", budget: str = "full") -> list[str]:

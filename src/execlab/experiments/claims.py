@@ -31,14 +31,14 @@ RULE: dict[str, str] = {  # a word of the verdicts, and what it means
     "Generally": "is our weaker form of the paper's every and always: the mean over the cells of a seed lies above 0, "
     "and does so whichever single cell is left out.",
     "Modifications of the input": "are compared by the mean over the lengths and strategies of a seed, naive included.",
-    "No difference": f"wants the whole interval within {100 * NARROW:.0f} points of 0; one that holds 0 but reaches "
-    "further has too few seeds to tell, and leaves the claim untested.",
-    "Far below": f"wants it beyond {100 * FAR:.0f} points.",
+    "No difference": f"wants the whole interval within {100 * NARROW:.0f} percentage points of 0; one that holds 0 "
+    "but reaches further has too few seeds to tell, and leaves the claim untested.",
+    "Far below": f"wants it beyond {100 * FAR:.0f} percentage points.",
     "Not tested": "is what lacks runs: nothing is judged before all runs of an experiment are done, and one seed shows "
     "nothing.",
     "Not seen": "is not the opposite. With three seeds an interval reaches two and a half standard deviations to each "
-    "side, so a few points between runs that vary as much are not seen even where they are real. Where the opposite is "
-    "shown, the evidence says in how many cells.",
+    "side, so a few percentage points between runs that vary as much are not seen even where they are real. Where the "
+    "opposite is shown, the evidence says in how many cells.",
     "Intervals": "are over seeds alone; those of accuracies are cut at 0 and 100 %. No seed is left out.",
 }
 
@@ -85,7 +85,8 @@ class Comparison:
             found = average(others, "strategy", self.better, self.worse, ACCURACY)
             if found and found.low < left.low:
                 weakest, left = f"; without {where} {points(found)}", found
-        evidence = f"{self.better} minus {self.worse}, in points, mean of {len(cells)} cells {points(gap)}{weakest}."
+        what = f"{self.better} minus {self.worse}, in percentage points"
+        evidence = f"{what}, mean of {len(cells)} cells {points(gap)}{weakest}."
         return Claim(self.text, "seen" if left.low > 0 else "not seen", evidence)
 
 
@@ -115,7 +116,7 @@ def _judge_cells(
             named = "; ".join(f"{place} {points(cells[place])}" for place in deciding)
             decide = f"; {'these' if where == 'somewhere' else 'the others'}: {named}"
     evidence = (
-        f"{what}, in points{f' ({100 * level:.1f} % intervals)' if level != LEVEL else ''}: {told}. "
+        f"{what}, in percentage points{f' ({100 * level:.1f} % intervals)' if level != LEVEL else ''}: {told}. "
         f"Above 0 in {len(shown)} of {len(cells)} cells"
         + (f", below 0 in {opposite}" if opposite else "")
         + decide
@@ -167,7 +168,7 @@ class Modification:
         if len(self.others) == 1:
             evidence += f". By strategy: {self._by_strategy(rows)}"
         verdict: Verdict = "seen" if all(gap.low > 0 for gap in gaps.values()) else "not seen"
-        return Claim(self.text, verdict, f"{self.better}, in points: {evidence}.")
+        return Claim(self.text, verdict, f"{self.better}, in percentage points: {evidence}.")
 
     def _by_strategy(self, rows: Sequence[Row]) -> str:
         """What the mean over strategies may hide."""
@@ -192,8 +193,8 @@ class NoDifference:
         gap = average(rows, self.column, one, other, ACCURACY)
         if gap is None:
             return Claim(self.text, "not tested", "fewer than two seeds.")
-        none = f"no difference means: within {100 * NARROW:.0f} points"
-        evidence = f"{' minus '.join(self.names)}: {points(gap)} points; {none}."
+        none = f"no difference means: within {100 * NARROW:.0f} percentage points"
+        evidence = f"{' minus '.join(self.names)}: {points(gap)} percentage points; {none}."
         if max(-gap.low, gap.high) <= NARROW:
             return Claim(self.text, "seen", evidence)
         return Claim(self.text, "not tested" if gap.low <= 0 <= gap.high else "not seen", evidence)
@@ -205,12 +206,13 @@ def _bias(rows: Sequence[Row]) -> Claim:
     if len(plain) < 2:
         return Claim(text, "not tested", "fewer than two seeds.")
     gap = mean([line[ACCURACY] - line["most_frequent_character"] for line in plain])
-    evidence = f"accuracy minus guessing: {points(gap)} points; far means: more than {100 * FAR:.0f} points."
+    far = f"far means: more than {100 * FAR:.0f} percentage points"
+    evidence = f"accuracy minus guessing: {points(gap)} percentage points; {far}."
     return Claim(text, "seen" if gap.low > FAR else "not seen", evidence)
 
 
 def points(gap: Mean) -> str:
-    """A difference in points, with its interval."""
+    """A difference in percentage points, with its interval."""
     return f"{100 * gap.value:+.1f} ({100 * gap.low:+.1f} to {100 * gap.high:+.1f}, n={gap.n})"
 
 
