@@ -236,8 +236,7 @@ def test_a_reader_that_was_never_there(command: tuple[str, ...]) -> None:
         [*EXECLAB, *command], input="print(1)", stdout=write, stderr=subprocess.PIPE, text=True, check=False
     )
     os.close(write)
-    assert done.returncode == 2
-    assert done.stderr == "execlab: the reader of standard output went away, so the rest was not written\n"
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_closed_streams() -> None:
@@ -262,8 +261,8 @@ def test_a_reader_that_goes_away(command: tuple[str, ...]) -> None:
         process.stdout.readline()
         process.stdout.close()
         errors = process.stderr.read().decode()
-        assert process.wait() == 2
-    assert errors == "execlab: the reader of standard output went away, so the rest was not written\n"
+        assert process.wait() == 0
+    assert errors == ""
 
 
 @pytest.mark.parametrize("command", [("sample",), ("audit", "--count", "10"), ("stats", "--count", "10"), ("--help",)])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import NoReturn
 
@@ -17,15 +18,23 @@ from execlab import __version__, cli_experiments, cli_playground, cli_samples, c
 from execlab.errors import ExeclabError
 from execlab.programs.syntax import MAX_DIGITS
 
+STDERR = 2
+
 
 def main() -> NoReturn:
     """Run a command and turn every foreseeable failure into a sentence."""
+    if sys.stderr is None:  # closed: nobody hears, and the next file that is opened must not become it
+        handle = os.open(os.devnull, os.O_WRONLY)
+        if handle != STDERR:
+            os.dup2(handle, STDERR)
+        sys.stderr = open(STDERR, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     if sys.stdout is None or sys.stdin is None:
         _leave("standard input and output must be open", 2)
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(MAX_DIGITS)  # the language's own limit, whatever the environment says
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # the same bytes everywhere
+        # The same bytes everywhere; names of files go out as they are, whatever the locale.
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
     try:
         status = _run()
         sys.stdout.flush()  # here, where a full disk or a closed pipe can still be told
@@ -34,9 +43,9 @@ def main() -> NoReturn:
     except ExeclabError as error:
         _leave(str(error), 2)
     except BrokenPipeError:
-        # What is still buffered can go nowhere; without this Python would complain at exit.
+        # `| head` has seen enough. What is still buffered can go nowhere; without this Python would complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        _leave("the reader of standard output went away, so the rest was not written", 2)
+        sys.exit(0)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         _leave(f"{where}{error.strerror or error}", 2)
@@ -56,7 +65,8 @@ def _run() -> int:
 
 
 def _leave(sentence: str, status: int) -> NoReturn:
-    print(f"execlab: {sentence}", file=sys.stderr)
+    with suppress(OSError):  # standard error may be a pipe whose reader is gone
+        print(f"execlab: {sentence}", file=sys.stderr)
     sys.exit(status)
 
 

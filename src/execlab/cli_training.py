@@ -14,6 +14,7 @@ import click
 from execlab.data.sampling import STATIC_STRATEGIES
 from execlab.data.splits import SPLITS
 from execlab.errors import ExeclabError, needs_torch
+from execlab.files import read_regular, write_atomically
 from execlab.tasks import TASKS, Difficulty
 from execlab.training.config import BY_TASK, KINDS, PRESETS, Config, choices, make_config
 
@@ -56,7 +57,9 @@ def _config(preset: str | None, file: Path | None, changes: dict[str, Any]) -> C
     if preset is not None:
         raise ExeclabError("--preset and --config exclude each other")
     try:
-        said = json.loads(file.read_text(encoding="utf-8"))
+        said = json.loads(read_regular(file))
+    except ExeclabError:
+        raise
     except (ValueError, RecursionError):
         raise ExeclabError(f"{file} is not JSON") from None
     settings = said.get("config", said) if isinstance(said, dict) else None
@@ -110,13 +113,13 @@ def train(
         loop.resume(folder, view=view)
     else:
         loop.train(config, folder, force=force, view=view)
-    if os.environ.get("RANK", "0") != "0":  # one of several processes; the first one draws
-        return
-    _draw({folder.name: folder}, folder / "learning_curve.png")
+    if os.environ.get("RANK", "0") != "0" and os.environ.get("WORLD_SIZE", "1") != "1":
+        return  # one of several processes; the first one draws
+    _draw({folder.name: folder}, folder / "learning_curve.png", folder)
     click.echo(f"wrote {folder}; ask it: execlab predict {folder} ...")
 
 
-def _draw(folders: dict[str, Path], path: Path) -> None:
+def _draw(folders: dict[str, Path], path: Path, root: Path | None = None) -> None:
     try:
         from execlab.experiments.curves import learning_curve
     except ImportError:
@@ -124,7 +127,9 @@ def _draw(folders: dict[str, Path], path: Path) -> None:
         return
     from execlab.training.runs import read_metrics
 
-    learning_curve({name: read_metrics(folder) for name, folder in folders.items()}, path)
+    curves = {name: read_metrics(folder) for name, folder in folders.items()}
+    if curves := {name: lines for name, lines in curves.items() if lines}:
+        learning_curve(curves, path, root=root)
 
 
 RUN = click.argument("run", type=click.Path(path_type=Path))
@@ -196,11 +201,11 @@ def evaluate(
     goal = _goal(config, length, nesting)
     found = _evaluate(executor, goal, split, strategy, count, seed)
     if predictions is not None:
-        with predictions.open("w", encoding="utf-8", newline="\n") as file:
-            for sample, said in zip(found.samples, found.answers, strict=True):
-                row = {"input": sample.input, "target": sample.target}
-                row |= {"teacher_forced": said.teacher_forced, "free_running": said.free_running}
-                file.write(json.dumps(row) + "\n")
+        rows = [
+            {"input": sample.input, "target": sample.target, **printed._asdict()}
+            for sample, printed in zip(found.samples, found.answers, strict=True)
+        ]
+        write_atomically(predictions, "".join(json.dumps(row) + "\n" for row in rows).encode())
     about = {"run": str(run), "task": config.task, **goal._asdict(), "split": split, "strategy": strategy, "seed": seed}
     if as_json:
         click.echo(json.dumps({**about, **found.as_dict(config.task)}, indent=2))
