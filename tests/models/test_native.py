@@ -11,7 +11,7 @@ import torch
 from execlab.errors import ExeclabError
 from execlab.models import LSTM, native
 from execlab.models.recurrence import half_linear, half_recur, recur
-from execlab.training import loop, runs
+from execlab.training import hardware, loop, runs
 from execlab.training.config import make_config
 from execlab.training.view import View
 
@@ -214,23 +214,23 @@ def test_the_same_bits_with_any_number_of_threads(compiled: native.Native, half:
 
 
 def test_auto_is_decided_once(compiled: native.Native) -> None:
-    assert runs.resolve(make_config("laptop", device="cpu")).kernel == "native"
-    assert runs.resolve(make_config("laptop", device="cpu", kernel="torch")).kernel == "torch"
+    assert hardware.resolve(make_config("laptop", device="cpu")).kernel == "native"
+    assert hardware.resolve(make_config("laptop", device="cpu", kernel="torch")).kernel == "torch"
     odd = make_config("laptop", device="cpu", cells=compiled.width + 1)
-    assert runs.resolve(odd).kernel == "torch"
+    assert hardware.resolve(odd).kernel == "torch"
     with pytest.raises(ExeclabError, match="not a multiple of"):
-        runs.resolve(make_config("laptop", device="cpu", cells=compiled.width + 1, kernel="native"))
+        hardware.resolve(make_config("laptop", device="cpu", cells=compiled.width + 1, kernel="native"))
 
 
 def test_precision_is_what_the_processor_does_well(compiled: native.Native, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the recurrence is compiled, what it was compiled to counts: a compiler may be older than the processor."""
     for has, precision in ((True, "bfloat16"), (False, "float32")):
         monkeypatch.setattr(native, "load", lambda has=has: replace(compiled, halves=has))
-        monkeypatch.setattr(runs, "multiplies_bfloat16", lambda has=has: not has)
-        assert runs.resolve(make_config("laptop", device="cpu")).precision == precision
-        monkeypatch.setattr(runs, "multiplies_bfloat16", lambda has=has: has)
-        assert runs.resolve(make_config("laptop", device="cpu", kernel="torch")).precision == precision
-        assert runs.resolve(make_config("laptop", device="cpu", precision="float32")).precision == "float32"
+        monkeypatch.setattr(hardware, "multiplies_bfloat16", lambda has=has: not has)
+        assert hardware.resolve(make_config("laptop", device="cpu")).precision == precision
+        monkeypatch.setattr(hardware, "multiplies_bfloat16", lambda has=has: has)
+        assert hardware.resolve(make_config("laptop", device="cpu", kernel="torch")).precision == precision
+        assert hardware.resolve(make_config("laptop", device="cpu", precision="float32")).precision == "float32"
 
 
 def test_a_run_goes_on_where_there_is_no_compiler(
@@ -262,9 +262,9 @@ def test_without_a_compiler(compiler: str, monkeypatch: pytest.MonkeyPatch) -> N
     native.load.cache_clear()
     try:
         assert compiler in str(native.load())
-        assert runs.resolve(make_config("laptop", device="cpu")).kernel == "torch"
-        with pytest.raises(ExeclabError, match=f"kernel=native cannot be had here: .*{compiler}"):
-            runs.resolve(make_config("laptop", device="cpu", kernel="native"))
+        assert hardware.resolve(make_config("laptop", device="cpu")).kernel == "torch"
+        with pytest.raises(ExeclabError, match=f"kernel=native .*{compiler}"):
+            hardware.resolve(make_config("laptop", device="cpu", kernel="native"))
     finally:
         native.load.cache_clear()
 
