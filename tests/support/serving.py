@@ -22,9 +22,13 @@ class Server(NamedTuple):
 
 
 @contextmanager
-def serving(*words: str, runs: Path = Path(), **how: Any) -> Iterator[Server]:
-    """`execlab serve` in a process of its own, on a free port; its first line says where."""
-    command = [sys.executable, "-m", "execlab", "serve", *words, "--port", "0"]
+def serving(*words: str, runs: Path = Path(), first: str = "", **how: Any) -> Iterator[Server]:
+    """`execlab serve` in a process of its own, on a free port; its first line says where.
+
+    `first` is code that runs before it, to lower a limit.
+    """
+    start = ["-c", f"{first}\nfrom execlab.cli import main\nmain()"] if first else ["-m", "execlab"]
+    command = [sys.executable, *start, "serve", *words, "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **how)
     try:
         assert process.stdout
@@ -34,7 +38,12 @@ def serving(*words: str, runs: Path = Path(), **how: Any) -> Iterator[Server]:
         yield Server(url, url.removeprefix("http://"), runs, process)
     finally:
         process.terminate()
-        process.communicate()
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise
 
 
 def post(server: Server, path: str, **body: Any) -> httpx.Response:

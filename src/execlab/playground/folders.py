@@ -7,11 +7,11 @@ import json
 import os
 import time
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
+from execlab.files import open_regular
 from execlab.playground.schemas import Grid, Run
 from execlab.training import checkpoints, runs
 
@@ -22,6 +22,8 @@ DEPTH = 6
 MOST = 2_000  # folders
 FRESH = 1.0  # seconds that a walk is remembered
 MAX_ROWS = 5_000
+RESULTS = 1 << 24  # bytes of a report.json, and of a results.jsonl that are read
+TAIL = 1 << 16  # of a metrics.jsonl, from its end, that hold its last line
 # Whatever strange files can raise.
 BROKEN = (ExeclabError, OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError, OverflowError)
 _walked: dict[tuple[Path, str], tuple[float, dict[str, Path]]] = {}
@@ -56,11 +58,19 @@ def _walk(root: Path, name: str) -> Iterator[tuple[str, Path]]:
         )
         if len(relative.parts) >= DEPTH:
             below.clear()
-        if name in files and _is_own(path, root):
+        if name in files and _is_regular(path / name) and _is_own(path, root):
             yield relative.as_posix() if relative.parts else root.resolve().name, path
             count += 1
             if count >= MOST:
                 return
+
+
+def _is_regular(path: Path) -> bool:
+    """Whether a file is no pipe or device, by asking only: whoever opens a pipe waits."""
+    try:
+        return path.is_file()
+    except OSError:  # a folder that nobody may enter
+        return False
 
 
 def _is_own(folder: Path, root: Path) -> bool:
@@ -77,9 +87,8 @@ def _is_own(folder: Path, root: Path) -> bool:
 def describe(id: str, folder: Path) -> Run:
     """A run as the list shows it; one that cannot be read says why."""
     try:
-        config = runs.config_from(runs.read_about(folder), Path(id))
-        lines = read_metrics(folder)
-        last = lines[-1] if lines else {}
+        config = runs.config_from(runs.read_about(folder), Path(id, "config.json"))
+        last = _last_metrics(folder)
         return Run(
             id=id,
             task=config.task,
@@ -87,7 +96,7 @@ def describe(id: str, folder: Path) -> Run:
             nesting=config.nesting,
             strategy=config.strategy,
             seed=config.seed,
-            finished=(folder / "report.json").exists(),
+            finished=is_finished(folder),
             samples=last.get("samples", 0),
             teacher_forced_accuracy=last.get("goal_teacher_forced_accuracy"),
             problem=None,
@@ -108,18 +117,40 @@ def describe(id: str, folder: Path) -> Run:
         )
 
 
-def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The whole lines of metrics.jsonl, if they are objects."""
-    return [line for line in runs.read_metrics(folder) if isinstance(line, dict)]
+def is_finished(folder: Path) -> bool:
+    """Whether a run is over: then it has a report."""
+    return (folder / "report.json").is_file()
+
+
+def _last_metrics(folder: Path) -> dict[str, Any]:
+    """The last whole line of metrics.jsonl that is an object; reads only the end of the file."""
+    path = folder / "metrics.jsonl"
+    try:
+        with open_regular(path) as file:
+            begin = max(file.seek(0, os.SEEK_END) - TAIL, 0)
+            file.seek(begin)
+            lines = file.read(TAIL).split(b"\n")[1 if begin else 0 : -1]  # the first one may be cut off
+    except FileNotFoundError:
+        return {}
+    for line in reversed(lines):
+        with suppress(*BROKEN):
+            values = json.loads(line.decode(errors="replace"))
+            if isinstance(values, dict):
+                return values
+    if lines or begin:
+        raise ExeclabError(f"{path} is damaged: its end is not JSON")
+    return {}
 
 
 def read_grid(id: str, folder: Path) -> Grid:
     """The rows of a grid; lines that are no rows are left out."""
+    lines: list[bytes] = []
+    with suppress(*BROKEN), open_regular(folder / "results.jsonl") as file:
+        lines = file.read(RESULTS).split(b"\n", MAX_ROWS)[:MAX_ROWS]
     rows = []
-    with suppress(OSError), (folder / "results.jsonl").open(encoding="utf-8", errors="replace") as file:
-        for line in islice(file, MAX_ROWS):
-            with suppress(*BROKEN):
-                row = json.loads(line, parse_constant=lambda _: None)
-                json.dumps(row, ensure_ascii=False).encode()  # no half characters
-                rows += [row] if isinstance(row, dict) else []
+    for line in lines:
+        with suppress(*BROKEN):
+            row = json.loads(line.decode(errors="replace"), parse_constant=lambda _: None)
+            json.dumps(row, ensure_ascii=False).encode()  # no half characters
+            rows += [row] if isinstance(row, dict) else []
     return Grid(id=id, experiment=str(rows[0].get("experiment", "")) if rows else "", rows=rows)

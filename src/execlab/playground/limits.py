@@ -23,6 +23,8 @@ AT_ONCE = 2  # predictions that are computed
 WAITING = 14  # and that wait for it; the rest is refused
 STREAMS = 32
 REQUESTS = 200  # of any kind at once
+CONNECTIONS = 512  # that are open; one more is closed at once
+ALWAYS = "/api/health"  # is answered whatever else is being done
 HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; "
     "form-action 'none'; object-src 'none'",
@@ -93,7 +95,7 @@ class Guard:
         if body is None:
             await refuse(send_with_headers, 413, f"the body is too large; at most {MAX_BODY:,} bytes are read")
             return
-        if self.active >= REQUESTS:
+        if self.active >= REQUESTS and scope["path"] != ALWAYS:
             await refuse(send_with_headers, 429, "the server has enough to do; try again in a moment")
             return
         given = False

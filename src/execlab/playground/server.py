@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import secrets
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,6 +18,7 @@ from execlab.data.scramble import permutation, scramble
 from execlab.data.vocabulary import END_MARK, VOCABULARY, check_characters
 from execlab.errors import ExeclabError
 from execlab.playground import folders, schemas
+from execlab.playground.follow import follow
 from execlab.playground.limits import LOOPBACK, STREAMS, Guard, TooMuchError, Work
 from execlab.playground.shelf import Shelf
 from execlab.programs.interpreter import trace
@@ -29,13 +27,10 @@ from execlab.tasks import Difficulty, make_task
 from execlab.tasks import Sample as Text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from execlab.models import State
     from execlab.training.load import Executor
 
 WEB = Path(__file__).parent / "web"
-POLL = 0.5  # seconds between looks at a growing file
 ROUNDED = 4  # digits of a state that are sent
 
 Task = Literal["program", "addition", "memorization"]
@@ -61,6 +56,7 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
     )
     app.add_middleware(Guard, hosts=hosts)
     shelf, work = Shelf(root), Work()
+    shelf.recount()
     _handle_errors(app)
 
     def runs_below() -> dict[str, Path]:
@@ -71,9 +67,9 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
 
     @app.get("/api/health", operation_id="health")
     async def health() -> schemas.Health:
-        """Whether the server is alive."""
-        count = await work.do(lambda: len(shelf.listed()))
-        return schemas.Health(status="ok", version=__version__, models=count, runs=root is not None)
+        """Whether the server is alive; answers whatever else is being done. The models are those at the last count."""
+        shelf.recount()
+        return schemas.Health(status="ok", version=__version__, models=shelf.count, runs=root is not None)
 
     @app.get("/api/models", operation_id="models")
     async def models() -> list[schemas.Model]:
@@ -159,7 +155,7 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
             raise HTTPException(404, "there is no such run; /api/runs lists them")
         if work.streams >= STREAMS:
             raise TooMuchError
-        return StreamingResponse(_follow(folder, work, request), media_type="text/event-stream", headers=NO_STORE)
+        return StreamingResponse(follow(folder, work, request), media_type="text/event-stream", headers=NO_STORE)
 
     app.mount("/", StaticFiles(directory=WEB, html=True), name="page")
     return app
@@ -273,29 +269,3 @@ def _states(characters: str, states: list[State]) -> schemas.States:
         torch.cat([state[part] for state in states], dim=1).double().round(decimals=ROUNDED).tolist() for part in (0, 1)
     )
     return schemas.States.model_construct(characters=characters, h=h, c=c)
-
-
-async def _follow(folder: Path, work: Work, request: Request) -> AsyncIterator[str]:
-    """The lines of metrics.jsonl as events, old ones first, until the run is finished or the client is gone."""
-    work.streams += 1
-    sent, last = 0, None
-    try:
-        while not await request.is_disconnected():
-            finished = (folder / "report.json").exists()
-            lines = await asyncio.to_thread(folders.read_metrics, folder)
-            if len(lines) < sent or (sent and lines[sent - 1].get("step") != last):
-                sent = 0
-                yield "event: reset\ndata: {}\n\n"
-            for line in lines[sent:]:
-                with suppress(ValueError):  # not a number
-                    yield f"event: metrics\ndata: {json.dumps(line, allow_nan=False)}\n\n"
-            sent, last = len(lines), lines[-1].get("step") if lines else None
-            if finished:
-                yield "event: end\ndata: {}\n\n"
-                return
-            yield ": still here\n\n"
-            await asyncio.sleep(POLL)
-    except folders.BROKEN:
-        yield "event: end\ndata: {}\n\n"  # damaged, or removed
-    finally:
-        work.streams -= 1

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+import time
 from collections import OrderedDict
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
 from execlab.evaluation.scores import Scores
+from execlab.files import open_regular, read_regular
 from execlab.playground import folders
 from execlab.playground.schemas import Accuracy, Model
 from execlab.training import checkpoints, runs
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parent / "models"
 KEPT = 8  # models in memory
+WEIGHTS = 1 << 29  # bytes of a model or checkpoint
+COUNTED = 2.0  # seconds that a count of the models is good for
 
 
 class Shelf:
@@ -31,6 +37,20 @@ class Shelf:
         self.loaded: OrderedDict[tuple[str, str], Executor] = OrderedDict()
         self.lock = threading.Lock()
         self.loading: dict[str, threading.Lock] = {}
+        self.count = sum(1 for _ in SHIPPED.glob("*.safetensors"))  # of models, when last counted
+        self.counted = -COUNTED
+        self.counting = threading.Lock()
+
+    def recount(self) -> None:
+        """Count the models in the background, if that was not just done; nobody waits for it."""
+        if self.root and time.monotonic() - self.counted >= COUNTED and self.counting.acquire(blocking=False):
+            threading.Thread(target=self._count, daemon=True).start()
+
+    def _count(self) -> None:
+        try:
+            self.listed()
+        finally:
+            self.counting.release()
 
     def listed(self) -> list[Model]:
         """Every model: those that ship first."""
@@ -38,7 +58,9 @@ class Shelf:
         own = {name: one for name, folder in runs_here.items() if (one := self._of_run(name, folder)) is not None}
         found = [self._shipped(path) for path in SHIPPED.glob("*.safetensors") if path.stem not in own]
         found.sort(key=lambda model: (model.strategy != "combined", model.id))  # a newcomer meets the best ones first
-        return found + list(own.values())
+        found += own.values()
+        self.count, self.counted = len(found), time.monotonic()
+        return found
 
     def get(self, id: str) -> Executor:
         """The model of an id; loads it if nobody has yet. Nothing that a client says becomes a path."""
@@ -48,12 +70,14 @@ class Shelf:
         with self.lock:
             own = self.loading.setdefault(id, threading.Lock())
         with own:  # others wait for this model only
-            key = (id, _age(path))
-            with self.lock:
-                if key in self.loaded:
-                    self.loaded.move_to_end(key)
-                    return self.loaded[key]
             try:
+                key = (id, _age(path))
+                with self.lock:
+                    if key in self.loaded:
+                        self.loaded.move_to_end(key)
+                        return self.loaded[key]
+                for weights in _weights(path):
+                    _check_size(weights)
                 found = load(path)
             except folders.BROKEN as error:
                 told = str(error).replace(str(path), id) if isinstance(error, ExeclabError) else "it cannot be read"
@@ -75,23 +99,23 @@ class Shelf:
 
     def _shipped(self, path: Path) -> Model:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        return _described(path.stem, Config(**about["config"]), about["parameters"], about["test"], shipped=True)
+        return _described(path.stem, Config(**about["config"]), about["parameters"], _accuracies(about), shipped=True)
 
     def _of_run(self, id: str, folder: Path) -> Model | None:
         try:
             about = runs.read_about(folder)
             config = runs.config_from(about, folder)
-            finished = folder / "model.safetensors"
-            if not (_looks_whole(finished) if finished.exists() else checkpoints.listed(folder / "checkpoints")):
+            weights = _weights(folder)
+            for file in weights:
+                _check_size(file)
+            if not weights or (weights[0].parent == folder and not _looks_whole(weights[0])):
                 return None
-            report = folder / "report.json"
-            test = json.loads(report.read_text(encoding="utf-8")).get("test", {}) if report.exists() else {}
-            return _described(id, config, int(about.get("parameters") or 0), test, shipped=False)
+            return _described(id, config, int(about.get("parameters") or 0), _tested(folder), shipped=False)
         except folders.BROKEN:
             return None  # the view of runs says what is wrong with it
 
 
-def _described(id: str, config: Config, parameters: int, test: dict[str, Any], *, shipped: bool) -> Model:
+def _described(id: str, config: Config, parameters: int, accuracies: dict[str, Accuracy], *, shipped: bool) -> Model:
     words = [word for word in ("invert", "double") if getattr(config, word)]
     words += ["scrambled"] if config.scramble is not None else []
     hard = f"length {config.length}" + (f", nesting {config.nesting}" if config.task == "program" else "")
@@ -107,16 +131,43 @@ def _described(id: str, config: Config, parameters: int, test: dict[str, Any], *
         cells=config.cells,
         modification=", ".join(word for word in words if word != "scrambled"),
         scramble=config.scramble,
-        accuracies={name: Accuracy(**test[name]) for name in Scores._fields if name in test},
+        accuracies=accuracies,
         shipped=shipped,
     )
 
 
+def _tested(folder: Path) -> dict[str, Accuracy]:
+    """What a run's report says about the test split, if it can be read: a model can be asked without it."""
+    try:
+        return _accuracies(json.loads(read_regular(folder / "report.json", folders.RESULTS).decode()))
+    except folders.BROKEN:
+        return {}
+
+
+def _accuracies(about: dict[str, Any]) -> dict[str, Accuracy]:
+    return {name: Accuracy(**about["test"][name]) for name in Scores._fields if name in about["test"]}
+
+
+def _weights(path: Path) -> list[Path]:
+    """The files that hold the weights of a run, or of a model that is one file."""
+    if not path.is_dir():
+        return [path]
+    finished = path / "model.safetensors"
+    return [finished] if finished.exists() else checkpoints.listed(path / "checkpoints")
+
+
+def _check_size(path: Path) -> None:
+    """Raise for what is not a regular file that fits into memory."""
+    with suppress(FileNotFoundError), open_regular(path) as file:  # a run that is trained drops old checkpoints
+        if os.fstat(file.fileno()).st_size > WEIGHTS:
+            raise ExeclabError(f"{path} is larger than {WEIGHTS:,} bytes")
+
+
 def _looks_whole(path: Path) -> bool:
     """Whether a file could be safetensors, by its first eight bytes: the length of its header."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         header = int.from_bytes(file.read(8), "little")
-    return header <= path.stat().st_size - 8
+        return header <= os.fstat(file.fileno()).st_size - 8
 
 
 def _age(path: Path) -> str:
