@@ -93,10 +93,8 @@ def test_a_strict_umask(tmp_path: Path) -> None:
 
 
 def test_the_plainest_locale_and_a_path_in_unicode(tmp_path: Path) -> None:
-    locale = {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": None}
     place = tmp_path / "läufe-走"
-    outcome = run(place, **locale)
-    all_well(outcome)
+    all_well(run(place, LANG="C", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONIOENCODING=None))
     assert (place / "runs" / "run" / "learning_curve.png").exists()
 
 

@@ -17,6 +17,7 @@ from execlab.training.loop import resume, train
 from execlab.training.view import View
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -186,11 +187,16 @@ def test_names_shapes_and_dtypes_are_compared_before_a_model_is_made(
 
 
 def test_a_pipe_in_place_of_a_file(run: Path) -> None:
-    for name in ("config.json", "metrics.jsonl", "model.safetensors"):
+    readers: dict[str, Callable[[Path], object]] = {
+        "config.json": resume,
+        "metrics.jsonl": runs.read_metrics,
+        "model.safetensors": load,
+    }
+    for name, read in readers.items():
         (run / name).unlink()
         os.mkfifo(run / name)
         with pytest.raises(ExeclabError, match="not a regular file"):
-            {"config.json": resume, "metrics.jsonl": runs.read_metrics, "model.safetensors": load}[name](run)
+            read(run)
 
 
 @pytest.mark.parametrize(
