@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import bare_row
 
 from execlab.errors import ExeclabError
 from execlab.experiments.blocks import MARK, fill
 from execlab.experiments.claims import RULES, judge
-from execlab.experiments.rows import ACCURACIES, COLUMNS, NUMBERS, read_rows, write_rows
+from execlab.experiments.rows import ACCURACIES, COLUMNS, read_rows, write_rows
 from execlab.experiments.summary import cell, grouped
 
 ROOT = Path(__file__).parent.parent.parent
@@ -24,7 +25,7 @@ GENERALLY = "combined is generally above baseline on addition"
 
 
 def row(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {name: 0 if name in NUMBERS else "" for name in COLUMNS}
+    found = bare_row()
     found |= {"experiment": "addition", "scale": "laptop", "strategy": strategy}
     found |= {"length": 2, "nesting": 1, "budget": "full", "seed": seed, "characters": 1_500_000, "n": 2_000}
     found |= {

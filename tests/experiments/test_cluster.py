@@ -63,7 +63,7 @@ def working_below(ancestor: int) -> list[str]:
         above = int(folder.name)
         while above not in (0, ancestor):
             above = parent(above)
-        if above and b"execlab.experiments.work" in words:
+        if above and any(b"execlab.experiments.work" in word for word in words):
             found.append(words[-2].decode())
     return found
 

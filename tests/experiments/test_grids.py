@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rows import bare_row
 
 from execlab.cli_experiments import NAMES
 from execlab.cli_experiments import SCALES as NAMED_SCALES
@@ -22,7 +23,7 @@ from execlab.experiments.grids import (
     modification,
 )
 from execlab.experiments.reproduce import settle
-from execlab.experiments.rows import COLUMNS, write_rows
+from execlab.experiments.rows import write_rows
 from execlab.experiments.summary import grouped
 from execlab.experiments.work import work
 from execlab.training.config import PRESETS, make_config
@@ -68,7 +69,7 @@ def test_runs_of_one_difficulty_have_one_precision(tmp_path: Path) -> None:
     other = {"float32": "bfloat16", "bfloat16": "float32"}[here]
     done, begun = tmp_path / "done", tmp_path / "begun"
     done.mkdir()
-    write_rows([{**dict.fromkeys(COLUMNS, 0), "run": "one", "length": 2, "nesting": 1, "precision": other}], done)
+    write_rows([bare_row(run="one", length=2, nesting=1, precision=other)], done)
     work(begun / "runs" / "one", make_config("smoke", task="program", length=2, steps=1, precision=other))
     harder = make_grid("orders", "smoke", precision="auto")
     for folders in ([done], [begun], [tmp_path, done]):

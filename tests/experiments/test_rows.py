@@ -6,9 +6,10 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from rows import bare_row
 
 from execlab.errors import ExeclabError
-from execlab.experiments.rows import COLUMNS, NUMBERS, climb, planned_runs, read_rows, write_rows
+from execlab.experiments.rows import climb, planned_runs, read_rows, write_rows
 from execlab.training.config import make_config
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def test_the_climb_ends_where_the_steps_at_the_goal_begin() -> None:
 
 
 def test_rows_of_earlier_versions_do_not_tell_the_climb(tmp_path: Path) -> None:
-    whole = {name: 1 if name in NUMBERS else "" for name in COLUMNS}
+    whole = bare_row()
     old = {name: value for name, value in whole.items() if name != "climb"}
     (tmp_path / "results.jsonl").write_text(json.dumps(old) + "\n")
     assert read_rows(tmp_path) == [whole | {"climb": None}]

@@ -17,8 +17,8 @@ from pathlib import Path
 
 def child(words: list[str]) -> tuple[int, Path, Path]:
     """Start a command; gives its process and the files that hold its output."""
-    handle, out = tempfile.mkstemp(dir=SCRATCH)
-    other, err = tempfile.mkstemp(dir=SCRATCH)
+    handle, out = tempfile.mkstemp(dir=sys.argv[2])
+    other, err = tempfile.mkstemp(dir=sys.argv[2])
     pid = os.fork()
     if pid == 0:
         os.dup2(handle, 1)
@@ -72,8 +72,6 @@ def serve(words: list[str]) -> dict[str, object]:
         "err": err.read_text("utf-8", "replace"),
     }
 
-
-SCRATCH = sys.argv[2]
 
 if __name__ == "__main__":
     import uvicorn  # noqa: F401 - here and below: once for all commands

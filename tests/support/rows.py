@@ -1,0 +1,12 @@
+"""Rows of results for tests: every column has something of its kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from execlab.experiments.rows import COLUMNS, NUMBERS
+
+
+def bare_row(**changes: Any) -> dict[str, Any]:
+    """A row of zeros and empty texts, with changes."""
+    return {name: 0 if name in NUMBERS else "" for name in COLUMNS} | changes
