@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from execlab.training.load import Executor, load
     from execlab.training.loop import resume, train
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOMES = {
     "Config": "execlab.training.config",
