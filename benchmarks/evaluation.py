@@ -22,7 +22,7 @@ from execlab.training.weights import make_model
 
 def main() -> None:
     model = make_model(PRESETS["paper"])
-    model.initialize(0, 0.08, 0.0)
+    model.initialize(0)
     reader, source = Reader(model), Source(ProgramTask(), Difficulty(4, 3), "test")
     begin = time.perf_counter()
     evaluate(reader, source, 2_000)

@@ -16,7 +16,7 @@ from execlab.data.splits import SPLITS
 from execlab.errors import ExeclabError, needs_torch
 from execlab.files import read_regular, write_atomically
 from execlab.tasks import TASKS, Difficulty
-from execlab.training.config import BY_TASK, KINDS, PRESETS, Config, choices, make_config
+from execlab.training.config import BY_TASK, KINDS, PRESETS, SIZES, Config, choices, make_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,11 +51,11 @@ def _shown(value: object) -> str:
     return "-" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _config(preset: str | None, file: Path | None, changes: dict[str, Any]) -> Config:
+def _config(preset: str | None, size: str | None, file: Path | None, changes: dict[str, Any]) -> Config:
     if file is None:
-        return make_config(preset or "laptop", **changes)
-    if preset is not None:
-        raise ExeclabError("--preset and --config exclude each other")
+        return make_config(preset or "laptop", size, **changes)
+    if preset is not None or size is not None:
+        raise ExeclabError("--config is a whole Config; leave out --preset and --size")
     try:
         said = json.loads(read_regular(file))
     except ExeclabError:
@@ -72,6 +72,11 @@ def _config(preset: str | None, file: Path | None, changes: dict[str, Any]) -> C
 
 @click.command()
 @click.option("--preset", type=click.Choice(list(PRESETS)), help="Where to start from.  [default: laptop]")
+@click.option(
+    "--size",
+    type=click.Choice(list(SIZES)),
+    help="Layers and widths of the model.  [laptop: medium]",
+)
 @click.option("--config", "file", type=click.Path(path_type=Path), help="Replay the Config in this JSON file.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The run's folder.  [default: runs/TASK-LENGTHxNESTING-...]"
@@ -82,6 +87,7 @@ def _config(preset: str | None, file: Path | None, changes: dict[str, Any]) -> C
 @_flags
 def train(
     preset: str | None,
+    size: str | None,
     file: Path | None,
     out: Path | None,
     resumed: Path | None,
@@ -101,11 +107,11 @@ def train(
     changes = {name: value for name, value in settings.items() if value is not None}
     view = best_view()
     if resumed is not None:
-        if changes or preset or file or out or force:
+        if changes or preset or size or file or out or force:
             raise ExeclabError("--resume goes on with a run as it is; leave out the other settings")
         folder = resumed
     else:
-        config = _config(preset, file, changes)
+        config = _config(preset, size, file, changes)
         folder = out or default_folder(config)
     if tensorboard:
         view = TensorBoard(view, folder)

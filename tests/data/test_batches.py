@@ -21,9 +21,9 @@ GOAL = Difficulty(6, 3)
 
 def rows_of(batch: Batch) -> list[tuple[str, list[int]]]:
     """Each row's characters and targets."""
-    rows: list[tuple[str, list[int]]] = [("", []) for _ in range(batch.rows[0])]
+    rows: list[tuple[str, list[int]]] = [("", []) for _ in range(batch.batch_sizes[0])]
     place = 0
-    for count in batch.rows:
+    for count in batch.batch_sizes:
         for row in range(count):
             text, targets = rows[row]
             rows[row] = (text + VOCABULARY[batch.ids[place]], [*targets, int(batch.targets[place])])
@@ -57,7 +57,7 @@ def test_every_sample_is_whole_and_every_output_character_counts_once() -> None:
         assert text == f"{read}{END_MARK}{said[:-1]}"
         found.append(Sample(read, said[:-1]))
     assert sorted(found) == sorted(samples)
-    assert (np.diff(batch.rows) <= 0).all()
+    assert (np.diff(batch.batch_sizes) <= 0).all()
 
 
 def test_batches_are_functions_of_seed_step_and_difficulty() -> None:
@@ -74,7 +74,7 @@ def test_batches_are_functions_of_seed_step_and_difficulty() -> None:
 
 
 def same(one: Batch, other: Batch) -> bool:
-    arrays = ((one.ids, other.ids), (one.targets, other.targets), (one.rows, other.rows))
+    arrays = ((one.ids, other.ids), (one.targets, other.targets), (one.batch_sizes, other.batch_sizes))
     return one.samples == other.samples and all(np.array_equal(a, b) for a, b in arrays)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from execlab.data.batches import encode
 from execlab.data.sampling import Source
 from execlab.data.vocabulary import VOCABULARY
 from execlab.evaluation import mistakes
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 
 def model() -> LSTM:
     """Untrained, but with strong opinions."""
-    made = LSTM(len(VOCABULARY), 2, 24, 12)
-    made.initialize(7, 0.9, 0.0)
+    made = LSTM(len(VOCABULARY), LSTM.Options(layers=2, cells=24, embedding=12, init=0.9))
+    made.initialize(7)
     return made.eval()
 
 
@@ -38,16 +37,16 @@ def slowly(reader: Reader, sample: Sample) -> Answer:
     read = reader.prompt + sample.input
     state = reader.model.start(1)
     for character in read:
-        _, state = reader.model(torch.from_numpy(encode(character))[:, None], state)
+        _, state = reader.read([character], state)
     forced, own, ended = "", "", False
     after_input = state
     for character in "." + sample.target:
-        logits, state = reader.model(torch.from_numpy(encode(character))[:, None], state)
-        forced += VOCABULARY[int(logits.argmax())]
+        features, state = reader.read([character], state)
+        forced += VOCABULARY[int(reader.model.logits(features).argmax())]
     state, last = after_input, "."
     for _ in range(200):
-        logits, state = reader.model(torch.from_numpy(encode(last))[:, None], state)
-        last = VOCABULARY[int(logits.argmax())]
+        features, state = reader.read([last], state)
+        last = VOCABULARY[int(reader.model.logits(features).argmax())]
         if last == ".":
             ended = True
             break

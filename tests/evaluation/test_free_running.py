@@ -32,8 +32,8 @@ def test_accuracy_is_over_the_longer_text(printed: str, ended: bool, accuracy: f
 @pytest.mark.parametrize("shift", [-20.0, 0.0, 2.0])
 def test_an_answer_does_not_depend_on_its_batch(shift: float) -> None:
     """Whether the end mark never comes, comes late, or comes soon."""
-    network = LSTM(len(VOCABULARY), 2, 24, 12)
-    network.initialize(7, 0.9, 0.0)
+    network = LSTM(len(VOCABULARY), LSTM.Options(layers=2, cells=24, embedding=12, init=0.9))
+    network.initialize(7)
     with torch.no_grad():
         network.output_bias[VOCABULARY.index(END_MARK)] += shift
     reader = Reader(network.eval())

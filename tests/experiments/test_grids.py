@@ -11,7 +11,7 @@ from rows import bare_row
 from execlab.cli_experiments import NAMES
 from execlab.cli_experiments import SCALES as NAMED_SCALES
 from execlab.errors import ExeclabError
-from execlab.experiments.cost import characters, flops_per_character
+from execlab.experiments.cost import characters
 from execlab.experiments.grids import (
     ADDITION,
     EXPERIMENTS,
@@ -27,6 +27,7 @@ from execlab.experiments.rows import write_rows
 from execlab.experiments.summary import grouped
 from execlab.experiments.work import work
 from execlab.training.config import PRESETS, make_config
+from execlab.training.weights import sketch
 
 
 def test_the_command_knows_every_grid() -> None:
@@ -132,4 +133,4 @@ def test_characters_of_every_kind_of_limit() -> None:
 
 
 def test_operations_per_character() -> None:
-    assert flops_per_character(PRESETS["paper"]) == 6 * 3 * 4 * 400 * 400
+    assert sketch(PRESETS["paper"]).flops_per_character() == 6 * 3 * 4 * 400 * 400

@@ -133,7 +133,7 @@ def test_rows_of_other_runs_are_never_mixed_in(tmp_path: Path) -> None:
 def test_the_same_run_is_not_done_twice(tmp_path: Path) -> None:
     """programs has the runs of length first under another name; those of nesting first are orders' own."""
     programs, orders = tmp_path / "programs", tmp_path / "orders"
-    cell = {"task": "program", "length": 2, "nesting": 2, "strategy": "naive"}
+    cell: dict[str, Any] = {"task": "program", "length": 2, "nesting": 2, "strategy": "naive"}
     there = [Planned("one", make_config("smoke", **cell)), Planned("other", make_config("smoke", seed=1, **cell))]
     write_grid(programs, {planned.name: planned.config for planned in there})
     write_rows([bare_row(run=name, samples=7) for name in ("one", "other")], programs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -20,9 +21,10 @@ from execlab.training.weights import make_model
 V, LAYERS, CELLS, EMBEDDING = 41, 2, 12, 7
 
 
-def small() -> LSTM:
-    model = LSTM(V, LAYERS, CELLS, EMBEDDING)
-    model.initialize(seed=3, init=0.5, forget_bias=0.0)
+def lstm(cells: int = CELLS, seed: int = 3, **options: float) -> LSTM:
+    made = LSTM.Options(layers=LAYERS, cells=cells, embedding=EMBEDDING)
+    model = LSTM(V, replace(made, **options))  # type: ignore[arg-type]
+    model.initialize(seed)
     return model
 
 
@@ -49,14 +51,15 @@ def reference(model: LSTM, ids: Tensor, h: list[Tensor], c: list[Tensor]) -> tup
 @pytest.mark.parametrize("learning", [True, False])
 def test_equals_the_reference(learning: bool) -> None:
     """Outputs, the state carried over a window's end, and gradients, through both recurrences."""
-    model = small()
+    model = lstm(init=0.5).train(learning)
     rng = torch.Generator().manual_seed(1)
     windows = [torch.randint(0, V, (9, 4), generator=rng) for _ in range(2)]
     with torch.set_grad_enabled(learning):
         state = model.start(4)
         h, c = [torch.zeros(4, CELLS) for _ in range(LAYERS)], [torch.zeros(4, CELLS) for _ in range(LAYERS)]
         for ids in windows:
-            logits, state = model(ids, state)
+            features, state = model(ids.flatten(), torch.full((9,), 4), state)
+            logits = model.logits(features).view(9, 4, V)
             expected, h, c = reference(model, ids, h, c)
             torch.testing.assert_close(logits, expected, atol=1e-5, rtol=1e-5)
             torch.testing.assert_close(state[0], torch.stack(h), atol=1e-5, rtol=1e-5)
@@ -83,33 +86,30 @@ def test_the_written_out_backward_passes_gradcheck() -> None:
 
 
 @pytest.mark.parametrize("kernel", ["native", "torch", "elsewhere"])
-def test_rows_that_end_are_as_if_each_were_read_alone(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """h of every character, the state of the rows that are left, and gradients."""
-    model = LSTM(V, LAYERS, 16, EMBEDDING)
-    model.initialize(seed=3, init=0.5, forget_bias=0.0)
+def test_rows_that_end_are_as_if_each_were_read_alone(kernel: str) -> None:
+    """h of every character, the state of every row after its last one, and gradients."""
+    model = lstm(16, init=0.5).train(kernel != "elsewhere")  # PyTorch's own recurrence, as on a GPU
     if kernel == "native":
         found = native.usable(16)
         if isinstance(found, str):
             pytest.skip(found)
-        model.native = found
+        model.kernel = found
     rng = torch.Generator().manual_seed(1)
     lengths = [9, 9, 6, 5, 5, 1]
     texts = [torch.randint(0, V, (length,), generator=rng) for length in lengths]
     rows = torch.tensor([sum(length > t for length in lengths) for t in range(9)])
     ids = torch.stack([text[t] for t in range(9) for text in texts if len(text) > t])
     weights = torch.randn(len(ids), 16, generator=rng)
-    if kernel == "elsewhere":  # PyTorch's own recurrence, as on a GPU
-        monkeypatch.setattr(torch, "is_autocast_enabled", lambda _: True)
-    h, state = model.read_rows(ids, rows, model.start(len(texts)))
-    monkeypatch.undo()
-    alone = [model.read(text[:, None], model.start(1)) for text in texts]
-    expected = torch.stack([alone[row][0][t, 0] for t in range(9) for row in range(int(rows[t]))])
+    h, state = model(ids, rows, model.start(len(texts)))
+    alone = [model(text, torch.ones(len(text), dtype=torch.int64), model.start(1)) for text in texts]
+    expected = torch.stack([alone[row][0][t] for t in range(9) for row in range(int(rows[t]))])
     torch.testing.assert_close(h, expected, atol=1e-5, rtol=1e-5)
-    for part, left in enumerate(state):
-        torch.testing.assert_close(left, torch.cat([one[1][part] for one in alone[:2]], dim=1), atol=1e-5, rtol=1e-5)
+    for part, last in enumerate(state):
+        torch.testing.assert_close(last, torch.cat([one[1][part] for one in alone], dim=1), atol=1e-5, rtol=1e-5)
     learned = [parameter for name, parameter in model.named_parameters() if not name.startswith("output")]
-    ours = torch.autograd.grad((h * weights).sum() + state[1].sum(), learned)
-    theirs = torch.autograd.grad((expected * weights).sum() + sum(one[1][1].sum() for one in alone[:2]), learned)
+    ours = torch.autograd.grad((h * weights).sum() + state[0].sum() + state[1].sum(), learned)
+    ends = sum(part.sum() for one in alone for part in one[1])
+    theirs = torch.autograd.grad((expected * weights).sum() + ends, learned)
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
 
@@ -117,7 +117,7 @@ def test_rows_that_end_are_as_if_each_were_read_alone(kernel: str, monkeypatch: 
 def test_the_papers_size() -> None:
     model = make_model(PRESETS["paper"])
     assert 2.5e6 < count_parameters(model) < 2.65e6
-    model.initialize(0, 0.08, 0.0)
+    model.initialize(0)
     for parameter in model.parameters():
         assert parameter.abs().max() <= 0.08
     flat = torch.cat([parameter.flatten() for parameter in model.parameters()])
@@ -125,20 +125,17 @@ def test_the_papers_size() -> None:
 
 
 def test_forget_bias_and_seeds() -> None:
-    model = LSTM(V, LAYERS, CELLS, EMBEDDING)
-    model.initialize(1, 0.01, forget_bias=1.0)
+    model = lstm(seed=1, init=0.01, forget_bias=1.0)
     for bias in model.bias:
         assert bias[CELLS : 2 * CELLS].min() > 0.9
         assert bias[:CELLS].max() < 0.1
-    other = LSTM(V, LAYERS, CELLS, EMBEDDING)
-    other.initialize(2, 0.01, forget_bias=1.0)
+    other = lstm(seed=2, init=0.01, forget_bias=1.0)
     assert not torch.equal(model.embedding, other.embedding)
 
 
 def test_chrono_spreads_the_memories() -> None:
     """Forget gates near 1 - 1/t for t from 1 to 30 characters, input gates the rest to 1."""
-    model = LSTM(V, LAYERS, 200, EMBEDDING)
-    model.initialize(1, 0.01, forget_bias=0.0, chrono=31.0)
+    model = lstm(200, seed=1, init=0.01, chrono=31.0)
     for bias in model.bias:
         i, f = bias[:200], bias[200:400]
         assert torch.equal(i, -f)
@@ -147,17 +144,17 @@ def test_chrono_spreads_the_memories() -> None:
         assert 28 < lasting.max() <= 31
         assert 13 < lasting.median() < 19
         assert bias[400:].abs().max() <= 0.01
-    model.initialize(1, 0.01, forget_bias=0.0, chrono=0.5)  # too short to spread: all alike
+    model = lstm(200, seed=1, init=0.01, chrono=0.5)  # too short to spread: all alike
     assert model.bias[0][200:400].abs().max() == 0
 
 
 def test_the_first_loss_is_that_of_knowing_nothing() -> None:
     model = make_model(PRESETS["paper"])
-    model.initialize(0, 0.08, 0.0)
+    model.initialize(0)
     feed = StreamFeed(Lesson(ProgramTask(), Difficulty(4, 2), "mix"), 100, 50, 100)
     batch = feed.batch(0, Difficulty(4, 2))
     targets = torch.from_numpy(batch.targets)
-    h, _ = model.read_rows(torch.from_numpy(batch.ids), torch.from_numpy(batch.rows), model.start(100))
+    h, _ = model(torch.from_numpy(batch.ids), torch.from_numpy(batch.batch_sizes), model.start(100))
     logits = model.logits(h)
     loss = torch.nn.functional.cross_entropy(logits[targets >= 0], targets[targets >= 0])
     assert loss.item() == pytest.approx(math.log(len(VOCABULARY)), abs=0.1)

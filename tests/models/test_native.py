@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from execlab.models.model import Precision
+
 
 @pytest.fixture
 def compiled() -> native.Native:
@@ -110,18 +112,17 @@ def test_a_state_carried_over_from_pytorch_in_bfloat16(compiled: native.Native) 
 
 def test_tensors_of_any_layout(compiled: native.Native) -> None:
     """What PyTorch hands on need not lie in one piece."""
-    model = LSTM(41, 2, 16, 8)
-    model.initialize(0, 0.3, 0.0)
-    model.native = compiled
+    model = LSTM(41, LSTM.Options(layers=2, cells=16, embedding=8, init=0.3), compiled, "bfloat16")
+    model.initialize(0)
     ids = torch.randint(0, 41, (9, 5), generator=torch.Generator().manual_seed(0))
-    with torch.autocast("cpu", torch.bfloat16):
-        spread, _ = model(ids[:, :1], model.start(1))
-        compact, _ = model(ids[:, :1].contiguous(), model.start(1))
-        narrow, _ = model(ids[:, :1].int(), model.start(1))
-        assert torch.equal(spread, compact)
-        assert torch.equal(narrow, compact)
-        with pytest.raises(IndexError, match="not among the 41"):
-            model(torch.tensor([[41]]), model.start(1))
+    sizes = torch.ones(9, dtype=torch.int64)
+    spread, _ = model(ids[:, 0], sizes, model.start(1))
+    compact, _ = model(ids[:, 0].contiguous(), sizes, model.start(1))
+    narrow, _ = model(ids[:, 0].int(), sizes, model.start(1))
+    assert torch.equal(spread, compact)
+    assert torch.equal(narrow, compact)
+    with pytest.raises(IndexError, match="not among the 41"):
+        model(torch.tensor([41]), sizes[:1], model.start(1))
     weight = torch.randn(32, 16, requires_grad=True)
     summed = half_linear(torch.ones(6, 16).bfloat16(), weight, compiled).sum()  # its gradient is one number, expanded
     torch.testing.assert_close(torch.autograd.grad(summed, [weight])[0], torch.full((32, 16), 6.0))
@@ -147,15 +148,14 @@ def test_rows_are_summed_where_they_belong(compiled: native.Native) -> None:
 
 def test_a_model_learns_in_bfloat16(compiled: native.Native) -> None:
     """All parameters get gradients near those of float32."""
-    model = LSTM(41, 2, 32, 8)
-    model.initialize(0, 0.3, 0.0)
-    model.native = compiled
     ids = torch.randint(0, 41, (9, 5), generator=torch.Generator().manual_seed(0))
     gradients = []
-    for half in (False, True):
-        with torch.autocast("cpu", torch.bfloat16, enabled=half):
-            logits, _ = model(ids, model.start(5))
-        loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), ids.flatten())
+    precisions: tuple[Precision, ...] = ("float32", "bfloat16")
+    for precision in precisions:
+        model = LSTM(41, LSTM.Options(layers=2, cells=32, embedding=8, init=0.3), compiled, precision)
+        model.initialize(0)
+        features, _ = model(ids.flatten(), torch.full((9,), 5), model.start(5))
+        loss = torch.nn.functional.cross_entropy(model.logits(features).float(), ids.flatten())
         gradients.append(torch.autograd.grad(loss, list(model.parameters())))
     for full, halved in zip(*gradients, strict=True):
         assert 0 < ((full - halved).norm() / full.norm()).item() < 0.05

@@ -92,13 +92,17 @@ def test_states_are_those_of_a_forward_pass(server: Server, forced: bool) -> Non
     printed = "".join(one["character"] for one in found["characters"])
     assert states["characters"] == SUM + "." + (found["target"] if forced else printed[:-1])
     model = execlab.load(server.runs / "finished").reader.model
-    ids = torch.from_numpy(encode(states["characters"]))[:, None]
+    ids = torch.from_numpy(encode(states["characters"]))
     with torch.no_grad():
         for end in (1, 7, len(ids)):
-            h, c = model.read(ids[:end], model.start(1))[1]
+            _, (h, c) = model(ids[:end], torch.ones(end, dtype=torch.int64), model.start(1))
             for layer in range(2):
-                torch.testing.assert_close(torch.tensor(states["h"][layer][end - 1]), h[layer, 0], atol=1e-4, rtol=0)
-                torch.testing.assert_close(torch.tensor(states["c"][layer][end - 1]), c[layer, 0], atol=1e-4, rtol=0)
+                torch.testing.assert_close(
+                    torch.tensor(states["activations"]["h"][layer][end - 1]), h[layer, 0], atol=1e-4, rtol=0
+                )
+                torch.testing.assert_close(
+                    torch.tensor(states["activations"]["c"][layer][end - 1]), c[layer, 0], atol=1e-4, rtol=0
+                )
     for one in found["characters"]:
         total = one["probability"] + sum(other["probability"] for other in one["alternatives"])
         assert total == pytest.approx(1, abs=1e-4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -14,6 +14,7 @@ from execlab.data.scramble import permutation
 from execlab.data.splits import split_of
 from execlab.data.vocabulary import VOCABULARY
 from execlab.errors import ExeclabError
+from execlab.models import LSTM
 from execlab.tasks import Difficulty
 from execlab.training import hardware, loop, runs, state
 from execlab.training.config import KINDS, PRESETS, Config, make_config
@@ -29,6 +30,7 @@ def losses(config: Config, model_change: torch.Tensor | None, steps: int) -> lis
     """The losses of the first steps, the model's characters permuted if asked for."""
     run = loop._new(hardware.resolve(config), None)  # type: ignore[arg-type]
     if model_change is not None:
+        assert isinstance(run.model, LSTM)
         with torch.no_grad():
             for parameter in (run.model.embedding, run.model.output, run.model.output_bias):
                 parameter.copy_(parameter[model_change].clone())
@@ -177,7 +179,7 @@ def test_presets() -> None:
         ({"learning_rate": float("nan")}, "above 0"),
     ],
 )
-def test_bad_settings(changes: dict[str, object], reason: str) -> None:
+def test_bad_settings(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(ExeclabError, match=reason):
         make_config("smoke", **changes)
     with pytest.raises(ExeclabError, match="no preset 'desktop'"):

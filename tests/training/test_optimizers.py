@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from execlab.models import LSTM
+from execlab.models import LSTM, Matrix
 from execlab.training.config import Optimizer, make_config
 from execlab.training.muon import Muon, orthogonalize
 from execlab.training.optimizers import make_optimizer
@@ -25,17 +25,17 @@ def test_gates_are_orthogonalized_on_their_own() -> None:
     weight = torch.nn.Parameter(torch.zeros(32, 8))
     weight.grad = torch.randn(32, 8, generator=torch.Generator().manual_seed(0))
     weight.grad[:8] *= 1000  # one gate's large gradient must not drown the others
-    Muon([weight], [], lr=1.0, others_share=1.0, weight_decay=0.0).step()
+    Muon([Matrix(weight, 4)], [], lr=1.0, others_share=1.0, weight_decay=0.0).step()
     sizes = weight.detach().view(4, 8, 8).norm(dim=(1, 2))
     assert sizes.max() / sizes.min() < 1.5
 
 
 def test_orthogonalizing_in_bfloat16_is_nearly_the_same() -> None:
     found = []
-    for half in (False, True):
+    for bf16 in (False, True):
         weight = torch.nn.Parameter(torch.zeros(64, 16))
         weight.grad = torch.randn(64, 16, generator=torch.Generator().manual_seed(0))
-        Muon([weight], [], lr=1.0, others_share=1.0, weight_decay=0.0, half=half).step()
+        Muon([Matrix(weight, 4)], [], lr=1.0, others_share=1.0, weight_decay=0.0, bf16=bf16).step()
         found.append(weight.detach())
     assert 0 < ((found[0] - found[1]).norm() / found[0].norm()).item() < 0.02
 
@@ -53,12 +53,12 @@ def test_the_rest_goes_through_adamw() -> None:
 
 @pytest.mark.parametrize("name", ["sgd", "adamw", "muon"])
 def test_every_parameter_learns(name: Optimizer) -> None:
-    model = LSTM(41, 2, 8, 4)
-    model.initialize(0, 0.1, 0.0)
+    model = LSTM(41, LSTM.Options(layers=2, cells=8, embedding=4, init=0.1))
+    model.initialize(0)
     before = [parameter.detach().clone() for parameter in model.parameters()]
     optimizer = make_optimizer(make_config("smoke", optimizer=name), model)
-    logits, _ = model(torch.randint(0, 41, (6, 3)), model.start(3))
-    logits.square().sum().backward()
+    features, _ = model(torch.randint(0, 41, (18,)), torch.full((6,), 3), model.start(3))
+    torch.autograd.backward(model.logits(features).square().sum())
     optimizer.step()
     for parameter, old in zip(model.parameters(), before, strict=True):
         assert not torch.equal(parameter, old)

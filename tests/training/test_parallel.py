@@ -83,11 +83,11 @@ def test_shares_are_the_whole() -> None:
     samples = [Sample("1" * (3 + 5 * (i % 3)), "2") for i in range(7)]
     batch = pack(samples)
     shared = [Ranks(rank, 3).share(batch) for rank in range(3)]
-    for t, count in enumerate(batch.rows):
-        assert sum(share.rows[t] for share in shared if t < len(share.rows)) == count
+    for t, count in enumerate(batch.batch_sizes):
+        assert sum(share.batch_sizes[t] for share in shared if t < len(share.batch_sizes)) == count
     for part in ("ids", "targets"):
         assert sorted(np.concatenate([getattr(share, part) for share in shared])) == sorted(getattr(batch, part))
-    assert all(len(share.ids) == share.rows.sum() for share in shared)
+    assert all(len(share.ids) == share.batch_sizes.sum() for share in shared)
     assert [Ranks(rank, 3).rows(7) for rank in range(3)] == [3, 2, 2]
     stream = StreamFeed(Lesson(AdditionTask(), Difficulty(2), "mix"), 4, 10, 5).batch(0, Difficulty(2))
     for rank in range(2):

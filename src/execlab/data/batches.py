@@ -40,7 +40,7 @@ class Batch(NamedTuple):
 
     ids: NDArray[np.int64]  # (N,)
     targets: NDArray[np.int64]  # (N,)
-    rows: NDArray[np.int64]  # (T,): how many rows have a first character, a second, ...
+    batch_sizes: NDArray[np.int64]  # (T,): how many rows have a first character, a second, ...
     samples: int  # that end in this batch
 
 
@@ -71,6 +71,14 @@ class Lesson:
 def encode(text: str) -> NDArray[np.int64]:
     """Characters to ids."""
     return _IDS[np.frombuffer(text.encode("ascii"), dtype=np.uint8)].astype(np.int64)
+
+
+def pack_texts(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Texts, longest first, as packed ids (N,) and batch sizes (T,)."""
+    longest = len(texts[0])
+    ids = encode("".join(text.ljust(longest, END_MARK) for text in texts)).reshape(len(texts), longest)
+    read = np.arange(longest) < np.array([len(text) for text in texts])[:, None]  # (B, T)
+    return ids.T[read.T], read.sum(axis=0, dtype=np.int64)
 
 
 def pack(samples: Sequence[Sample]) -> Batch:

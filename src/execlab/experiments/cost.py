@@ -19,7 +19,7 @@ from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
 from execlab.experiments import processes, work
-from execlab.training import hardware, loop
+from execlab.training import hardware, loop, weights
 from execlab.training.config import EPOCH, SMALLEST_RATE, Config
 from execlab.training.optimizers import DECAY
 
@@ -53,12 +53,6 @@ class Speed(NamedTuple):
     characters_per_step: float
     scored_per_second: float  # characters, too
     seconds_per_checkpoint: float
-
-
-def flops_per_character(config: Config) -> int:
-    """Forward, and twice as many backward; the first layer's input is a row of a table."""
-    n, layers = config.cells, config.layers
-    return 6 * (layers * 4 * n * n + (layers - 1) * 4 * n * n)
 
 
 def characters(config: Config) -> int:
@@ -134,7 +128,14 @@ def reckon(grid: Sequence[Planned]) -> list[Cost]:
     costs = []
     for planned in grid:
         config = planned.config
-        kind: tuple[object, ...] = (config.cells, config.layers, config.batch, config.optimizer, config.feed)
+        kind: tuple[object, ...] = (
+            config.model,
+            config.cells,
+            config.layers,
+            config.batch,
+            config.optimizer,
+            config.feed,
+        )
         kind += (config.precision,)
         mean = _mean_length(config)
         # What a step's shape depends on.
@@ -146,7 +147,7 @@ def reckon(grid: Sequence[Planned]) -> list[Cost]:
         scored = 2 * evaluations * config.evaluate_count + 4 * config.test_count
         seconds = starting + total / speed.characters_per_second + scored * mean / speed.scored_per_second
         seconds += evaluations / config.checkpoint_every * speed.seconds_per_checkpoint
-        costs.append(Cost(total, float(total) * flops_per_character(config), seconds))
+        costs.append(Cost(total, float(total) * weights.sketch(config).flops_per_character(), seconds))
     return costs
 
 

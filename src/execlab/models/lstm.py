@@ -8,76 +8,100 @@ cuDNN or MPS. PyTorch keeps the gates in the order i, f, g, o.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
+from execlab.models import native
+from execlab.models.model import Matrix, Model, Precision
 from execlab.models.recurrence import half_linear, half_recur, recur
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from execlab.models.native import Native
 
-State = tuple[Tensor, ...]
+State = tuple[Tensor, Tensor]  # h and c, (layers, rows, n) each
+GATES = 4
 
 
-class LSTM(nn.Module):
-    """Characters in, logits of the next character out: `(ids, state) -> (logits, state)`."""
+@dataclass(frozen=True)
+class LSTMOptions:
+    """What an LSTM is."""
 
+    layers: int = 2
+    cells: int = 400
+    embedding: int = 400
+    init: float = 0.08
+    forget_bias: float = 0.0
+    chrono: float = 0.0
+
+
+class LSTM(Model):
+    """The network; while it learns it uses the kernel and the precision that it was built with."""
+
+    Options = LSTMOptions
+    options: LSTMOptions
+    carries_state = True
     no_bias: Tensor
 
-    def __init__(self, vocabulary: int, layers: int, cells: int, embedding: int) -> None:
-        super().__init__()
-        self.layers, self.cells = layers, cells
-        self.native: Native | None = None
+    def __init__(
+        self,
+        vocabulary: int,
+        options: LSTMOptions,
+        kernel: Native | None = None,
+        precision: Precision = "float32",
+    ) -> None:
+        super().__init__(vocabulary, options, kernel, precision)
+        cells, layers, embedding = options.cells, options.layers, options.embedding
         self.embedding = nn.Parameter(torch.empty(vocabulary, embedding))
         sizes = [embedding] + [cells] * (layers - 1)
-        self.from_below = nn.ParameterList(torch.empty(4 * cells, size) for size in sizes)
-        self.from_before = nn.ParameterList(torch.empty(4 * cells, cells) for _ in sizes)
-        self.bias = nn.ParameterList(torch.empty(4 * cells) for _ in sizes)
+        self.from_below = nn.ParameterList(torch.empty(GATES * cells, size) for size in sizes)
+        self.from_before = nn.ParameterList(torch.empty(GATES * cells, cells) for _ in sizes)
+        self.bias = nn.ParameterList(torch.empty(GATES * cells) for _ in sizes)
         self.output = nn.Parameter(torch.empty(vocabulary, cells))
         self.output_bias = nn.Parameter(torch.empty(vocabulary))
         # PyTorch's recurrence wants a second bias; the paper has one.
-        self.register_buffer("no_bias", torch.zeros(4 * cells), persistent=False)
+        self.register_buffer("no_bias", torch.zeros(GATES * cells), persistent=False)
 
-    def initialize(self, seed: int, init: float, forget_bias: float, chrono: float = 0.0) -> None:
+    @staticmethod
+    def find_kernel(options: LSTMOptions) -> Native | str:
+        """The recurrence in C, if it fits the number of cells."""
+        return native.usable(options.cells)
+
+    def initialize(self, seed: int) -> None:
         """Every parameter uniform in [-init, init]; then the forget gates' bias raised, or the biases of forget and
         input gates set so that a cell forgets after 1 to `chrono` characters (Tallec & Ollivier, 2018)."""
+        init, cells, chrono = self.options.init, self.options.cells, self.options.chrono
         generator = torch.Generator().manual_seed(seed)
         with torch.no_grad():
             for parameter in self.parameters():
                 parameter.copy_(torch.empty(parameter.shape).uniform_(-init, init, generator=generator))
             for bias in self.bias:
                 if chrono:
-                    spread = torch.empty(self.cells).uniform_(1, max(chrono, 2.0) - 1, generator=generator).log()
-                    bias[: self.cells], bias[self.cells : 2 * self.cells] = -spread, spread
-                bias[self.cells : 2 * self.cells] += forget_bias
+                    spread = torch.empty(cells).uniform_(1, max(chrono, 2.0) - 1, generator=generator).log()
+                    bias[:cells], bias[cells : 2 * cells] = -spread, spread
+                bias[cells : 2 * cells] += self.options.forget_bias
 
     def start(self, rows: int) -> State:
-        """The zero state of so many rows."""
-        zeros = self.output.new_zeros(self.layers, rows, self.cells)
+        """Zeros."""
+        zeros = self.output.new_zeros(self.options.layers, rows, self.options.cells)
         return zeros, zeros
 
-    def read(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """The top layer's h for every character of `ids` (T, B), and the state after the last one."""
-        if torch.is_grad_enabled():
-            steps, rows = ids.shape
-            h, state = self.read_rows(ids.flatten(), torch.full((steps,), rows), state)
-            return h.view(steps, rows, self.cells), state
-        inputs = nn.functional.embedding(ids, self.embedding)  # (T, B, E)
-        h, *after = torch.lstm(inputs, state, self._weights(), True, self.layers, 0.0, False, False, False)
-        return h, tuple(after)  # (T, B, n)
-
-    def read_rows(self, ids: Tensor, rows: Tensor, state: State) -> tuple[Tensor, State]:
-        """The same for learning, where rows drop out as they end: the first `rows[t]` of them read character t, all
-        characters one after the other in `ids`. The state is that of the rows that are left at the end."""
-        half = torch.is_autocast_enabled("cpu")
-        if ids.device.type == "cpu" and (self.native is not None or not half):
-            with torch.autocast("cpu", enabled=False):
-                return self._read_written_out(ids, rows, state, half=half)
-        inputs = nn.functional.embedding(ids, self.embedding)  # (N, E)
-        h, *after = torch.lstm(inputs, rows, state, self._weights(), True, self.layers, 0.0, True, False)
-        return h, tuple(part[:, : int(rows[-1])] for part in after)  # (N, n)
+    def forward(self, ids: Tensor, batch_sizes: Tensor, state: State) -> tuple[Tensor, State]:
+        """The top layer's h for every character; learning takes the kernel, answering PyTorch's recurrence."""
+        learns_in_bf16 = self.training and self.precision == "bfloat16"
+        if self.training and ids.device.type == "cpu" and (self.kernel is not None or not learns_in_bf16):
+            return self._learn(ids, batch_sizes, state)
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=learns_in_bf16):
+            inputs = nn.functional.embedding(ids, self.embedding)  # (N, E)
+            weights = self._weights()
+            h, last_h, last_c = torch.lstm(
+                inputs, batch_sizes, state, weights, True, self.options.layers, 0.0, self.training, False
+            )
+        return h, (last_h, last_c)  # (N, n)
 
     def _weights(self) -> list[Tensor]:
         weights: list[Tensor] = []
@@ -85,31 +109,55 @@ class LSTM(nn.Module):
             weights += [below, before, bias, self.no_bias]
         return weights
 
-    def _read_written_out(self, ids: Tensor, rows: Tensor, state: State, *, half: bool) -> tuple[Tensor, State]:
+    def _learn(self, ids: Tensor, batch_sizes: Tensor, state: State) -> tuple[Tensor, State]:
         # A character's way through the first layer's weights is a row of a small table.
         table = nn.functional.linear(self.embedding, self.from_below[0], self.bias[0])  # (V, 4n)
         h, hs, cs = table, [], []
         for layer, (below, before, bias) in enumerate(zip(self.from_below, self.from_before, self.bias, strict=True)):
             h0, c0 = state[0][layer], state[1][layer]
-            if half and self.native is not None:
-                rest = (before, h0, c0, rows, self.native)
+            if self.precision == "bfloat16" and self.kernel is not None:
+                rest = (before, h0, c0, batch_sizes, self.kernel)
                 if layer:
-                    h, last_h, last_c = half_recur(half_linear(h, below, self.native), None, bias, *rest)
+                    h, last_h, last_c = half_recur(half_linear(h, below, self.kernel), None, bias, *rest)
                 else:
                     h, last_h, last_c = half_recur(table, ids, None, *rest)
             else:
                 functional = nn.functional
                 projected = functional.linear(h, below, bias) if layer else functional.embedding(ids, table)  # (N, 4n)
-                h, last_h, last_c = recur(projected, before, h0, c0, rows, self.native)
+                h, last_h, last_c = recur(projected, before, h0, c0, batch_sizes, self.kernel)
             hs.append(last_h)
             cs.append(last_c)
         return h, (torch.stack(hs), torch.stack(cs))
 
-    def logits(self, h: Tensor) -> Tensor:
-        """What h says about the next character."""
-        return nn.functional.linear(h, self.output, self.output_bias)
+    def logits(self, features: Tensor) -> Tensor:
+        """A linear map; in bfloat16 while learning in it."""
+        learns_in_bf16 = self.training and self.precision == "bfloat16"
+        with torch.autocast(features.device.type, torch.bfloat16, enabled=learns_in_bf16):
+            return nn.functional.linear(features, self.output, self.output_bias)
 
-    def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Logits for every character of `ids` (T, B), and the state after the last one."""
-        h, state = self.read(ids, state)
-        return self.logits(h), state  # (T, B, V)
+    def select(self, state: State, rows: Tensor) -> State:
+        """These rows of h and c."""
+        h, c = state
+        return h.index_select(1, rows), c.index_select(1, rows)
+
+    def activations(self, state: State) -> dict[str, Tensor]:
+        """What a cell shows (h) and what it keeps (c)."""
+        return self.pack_state(state)
+
+    def pack_state(self, state: State) -> dict[str, Tensor]:
+        """The rows first: (rows, layers, n)."""
+        return {name: part.transpose(0, 1) for name, part in zip(("h", "c"), state, strict=True)}
+
+    def unpack_state(self, tensors: Mapping[str, Tensor]) -> State:
+        """The inverse."""
+        h, c = (tensors[name].transpose(0, 1).contiguous() for name in ("h", "c"))
+        return h, c
+
+    def matrices(self) -> list[Matrix]:
+        """Every gate is a matrix of its own."""
+        return [Matrix(parameter, GATES) for parameter in (*self.from_below, *self.from_before)]
+
+    def flops_per_character(self) -> float:
+        """Forward, and twice as many backward; the first layer's input is a row of a table."""
+        layers, cells = self.options.layers, self.options.cells
+        return 6.0 * (2 * layers - 1) * GATES * cells * cells

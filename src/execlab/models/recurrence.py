@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from execlab.models.model import last_places
+
 if TYPE_CHECKING:
     from execlab.models.native import Native
 
@@ -43,7 +45,7 @@ class Recurrence(torch.autograd.Function):
             torch.mul(f, cs[t][: counts[t]], out=cs[t + 1]).addcmul_(i, g)
             torch.mul(o, torch.tanh(cs[t + 1], out=squash), out=hs[t + 1])
         ctx.save_for_backward(weight, gates, h, c, squashed, rows)
-        return h[len(h0) :], hs[-1].clone(), cs[-1].clone()
+        return h[len(h0) :], _last(h, rows), _last(c, rows)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
@@ -59,7 +61,7 @@ class Recurrence(torch.autograd.Function):
         factors[:, 3] = squashed * o * (1 - o)
         into_c = o * (1 - squashed * squashed)
         change = torch.empty_like(gates)
-        dh, dc = (_of_last(grad, rows) for grad in grads[1:])
+        dh, dc = (grad.clone() for grad in grads[1:])
         slices = zip(
             counts,
             torch.split(grads[0], counts),
@@ -93,15 +95,14 @@ class NativeRecurrence(torch.autograd.Function):
         native.forward(rows, projected, weight, gates, h, c, squashed)
         ctx.save_for_backward(weight, gates, h, c, squashed, rows)
         ctx.native = native
-        left = int(rows[-1])
-        return h[len(h0) :], h[-left:].clone(), c[-left:].clone()
+        return h[len(h0) :], _last(h, rows), _last(c, rows)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Back through time."""
         weight, gates, h, c, squashed, rows = ctx.saved_tensors
         change = torch.empty_like(gates)
-        dh, dc = (_of_last(grad, rows) for grad in grads[1:])
+        dh, dc = (grad.clone() for grad in grads[1:])
         ctx.native.backward(rows, grads[0].contiguous(), weight, gates, c, squashed, change, dh, dc)
         return change, change.t().mm(_before(h, rows)), dh, dc, None, None
 
@@ -126,7 +127,7 @@ class HalfRecurrence(torch.autograd.Function):
         native: Native,
     ) -> Outputs:
         """Through time."""
-        n, first, left = h0.shape[1], len(h0), int(rows[-1])
+        n, first = h0.shape[1], len(h0)
         characters = int(rows.sum())
         if ids is not None:
             ids = ids.long().contiguous()
@@ -140,14 +141,14 @@ class HalfRecurrence(torch.autograd.Function):
         native.half_forward(rows, ids, below.contiguous(), bias, half_weight, gates, h, c, squashed)
         ctx.save_for_backward(half_weight, gates, h, c, squashed, rows, ids)
         ctx.native, ctx.table = native, len(below)
-        return h[first:], h[-left:].float(), c[-left:].clone()
+        return h[first:], _last(h, rows).float(), _last(c, rows)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Back through time."""
         half_weight, gates, h, c, squashed, rows, ids = ctx.saved_tensors
         change = torch.empty_like(gates, dtype=torch.bfloat16)
-        dh, dc = (_of_last(grad, rows) for grad in grads[1:])
+        dh, dc = (grad.clone() for grad in grads[1:])
         ctx.native.backward(rows, grads[0].contiguous(), half_weight, gates, c, squashed, change, dh, dc)
         of_weight = ctx.native.half_outer(change, _before(h, rows))
         if ids is None:
@@ -192,17 +193,18 @@ def _before(states: Tensor, rows: Tensor) -> Tensor:
     return states.index_select(0, torch.arange(len(shift)) + shift)
 
 
-def _of_last(grad: Tensor, rows: Tensor) -> Tensor:
-    """The gradient of the last state, 0 for rows that have dropped out."""
-    whole = grad.new_zeros(int(rows[0]), grad.shape[1])
-    whole[: len(grad)] = grad
-    return whole
+def _last(states: Tensor, rows: Tensor) -> Tensor:
+    """Every row's last state (B, n), of the first states and those after each character (B + N, n)."""
+    first = int(rows[0])
+    if first == int(rows[-1]):
+        return states[-first:].clone()
+    return states.index_select(0, first + last_places(rows))
 
 
 def recur(
     projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, rows: Tensor, native: Native | None = None
 ) -> Outputs:
-    """One layer over time, in C if that is at hand. The last h and c are those of the rows that are left at the end."""
+    """One layer over time, in C if that is at hand; gives every h, and each row's last h and c."""
     found: Outputs
     if native is None:
         found = Recurrence.apply(projected, weight, h, c, rows)  # type: ignore[no-untyped-call]

@@ -150,8 +150,9 @@ class States(BaseModel):
     """The state after every character of `characters`: what was read, the input's end mark, then the output."""
 
     characters: str
-    h: list[list[list[float]]] = Field(description="[layer][character][cell]")
-    c: list[list[list[float]]] = Field(description="[layer][character][cell]")
+    activations: dict[str, list[list[list[float]]]] = Field(
+        description="What the model lets see, by name (an LSTM: h and c): [layer][character][unit]"
+    )
 
 
 class Predicted(BaseModel):

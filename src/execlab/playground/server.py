@@ -27,7 +27,8 @@ from execlab.tasks import Difficulty, make_task
 from execlab.tasks import Sample as Text
 
 if TYPE_CHECKING:
-    from execlab.models import State
+    from torch import Tensor
+
     from execlab.training.load import Executor
 
 WEB = Path(__file__).parent / "web"
@@ -235,9 +236,9 @@ def _short(value: int) -> str:
 
 
 def _predict(executor: Executor, asked: schemas.Predict) -> schemas.Predicted:
-    states: list[State] | None = [] if asked.states else None
+    seen: list[dict[str, Tensor]] | None = [] if asked.states else None
     found = executor.predict(
-        asked.input, teacher_forced=asked.teacher_forced, others=len(VOCABULARY) - 1, states=states
+        asked.input, teacher_forced=asked.teacher_forced, others=len(VOCABULARY) - 1, activations=seen
     )
     seed = executor.config.scramble
     read = found.input if seed is None else scramble(seed, Text(found.input, "")).input
@@ -258,14 +259,16 @@ def _predict(executor: Executor, asked: schemas.Predict) -> schemas.Predicted:
             )
             for one in found.characters
         ],
-        states=_states(read + END_MARK + given, states) if states is not None else None,
+        states=_states(read + END_MARK + given, seen) if seen is not None else None,
     )
 
 
-def _states(characters: str, states: list[State]) -> schemas.States:
+def _states(characters: str, seen: list[dict[str, Tensor]]) -> schemas.States:
+    """What the model showed after each character, by name: layers of columns of units."""
     import torch
 
-    h, c = (
-        torch.cat([state[part] for state in states], dim=1).double().round(decimals=ROUNDED).tolist() for part in (0, 1)
-    )
-    return schemas.States.model_construct(characters=characters, h=h, c=c)
+    activations = {
+        name: torch.cat([one[name] for one in seen]).transpose(0, 1).double().round(decimals=ROUNDED).tolist()
+        for name in seen[0]
+    }
+    return schemas.States.model_construct(characters=characters, activations=activations)

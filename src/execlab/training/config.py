@@ -27,7 +27,7 @@ Optimizer = Literal["sgd", "adamw", "muon"]
 Schedule = Literal["paper", "trapezoid"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Kernel = Literal["auto", "native", "torch"]
-Model = Literal["lstm"]
+Model = Literal["lstm", "gru", "transformer", "universal"]
 
 EPOCH = 500_000  # samples; the paper's memorization runs have 20 epochs
 SMALLEST_RATE = 0.001  # paper: stop when the learning rate becomes smaller
@@ -71,8 +71,9 @@ class Config:
     batch: int = _flag(100, "Rows per step.", 1, 10**6)
 
     model: Model = _flag("lstm", "The kind of network.")
-    layers: int = _flag(2, "Layers.", 1, 100)
-    cells: int = _flag(400, "Cells per layer.", 1, 65_536)
+    layers: int = _flag(2, "Layers; universal: how often its block is applied.", 1, 100)
+    cells: int = _flag(400, "Cells per layer; transformer, universal: the width.", 1, 65_536)
+    heads: int = _flag(4, "transformer, universal: attention heads.", 1, 1_024)
     embedding: int = _flag(400, "Size of a character's embedding.", 1, 65_536)
     init: float = _flag(0.08, "Parameters start uniform within plus or minus this.", TINY, 1e3)
     forget_bias: float = _flag(0.0, "Added to the forget gates' bias at the start.", -1e3, 1e3)
@@ -222,16 +223,46 @@ BY_TASK: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 
-def make_config(preset: str = "laptop", **changes: Any) -> Config:
-    """A preset with changes."""
+# One dial for every model: about 60,000, 240,000 and 940,000 parameters, within a tenth of each other.
+SIZES: dict[str, dict[str, dict[str, int]]] = {
+    "small": {
+        "lstm": {"layers": 2, "cells": 64, "embedding": 32},
+        "gru": {"layers": 2, "cells": 74, "embedding": 36},
+        "transformer": {"layers": 2, "cells": 48, "heads": 4},
+        "universal": {"layers": 4, "cells": 64, "heads": 4},
+    },
+    "medium": {
+        "lstm": {"layers": 2, "cells": 128, "embedding": 64},
+        "gru": {"layers": 2, "cells": 148, "embedding": 64},
+        "transformer": {"layers": 2, "cells": 96, "heads": 4},
+        "universal": {"layers": 4, "cells": 136, "heads": 4},
+    },
+    "large": {
+        "lstm": {"layers": 2, "cells": 256, "embedding": 128},
+        "gru": {"layers": 2, "cells": 296, "embedding": 128},
+        "transformer": {"layers": 4, "cells": 136, "heads": 4},
+        "universal": {"layers": 6, "cells": 272, "heads": 4},
+    },
+}
+PRESET_SIZES = {"laptop": "medium", "speedrun": "medium"}  # of the models that the preset does not spell out
+
+
+def make_config(preset: str = "laptop", size: str | None = None, **changes: Any) -> Config:
+    """A preset with changes; `size` sets layers and widths of whichever model it is."""
     if preset not in PRESETS:
         raise unknown("preset", preset, PRESETS)
+    if size is not None and size not in SIZES:
+        raise unknown("size", size, SIZES)
     if strangers := sorted(changes.keys() - {f.name for f in fields(Config)}):
         raise unknown("setting", strangers[0], (f.name for f in fields(Config)))
     task = changes.get("task", PRESETS[preset].task)
     limits = ("steps", "samples", "characters", "minutes", "epochs")
     by_task = BY_TASK.get((preset, str(task)), {})
     base = {**asdict(PRESETS[preset]), **by_task}
+    model = str(changes.get("model", PRESETS[preset].model))
+    if size is None and model != PRESETS[preset].model:
+        size = PRESET_SIZES.get(preset)
+    base |= SIZES[size].get(model, {}) if size else {}
     if any(changes.get(limit) is not None for limit in limits):
         base |= dict.fromkeys(limits)  # a limit that is asked for replaces the preset's
     return Config(**{**base, **changes})

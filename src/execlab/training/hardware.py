@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from execlab.errors import ExeclabError
-from execlab.models import native
+from execlab.models import MODELS, native, options_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ def versions(config: Config) -> dict[str, str]:
     """What the bits of a run depend on besides its Config."""
     found = {"python": platform.python_version(), "machine": platform.machine(), "processor": processor()}
     if config.kernel == "native":
-        kernel = native.usable(config.cells)
+        kernel = _find_kernel(config)
         found["kernel"] = kernel.name if isinstance(kernel, native.Native) else f"torch: {kernel}"
         if config.precision == "bfloat16" and isinstance(kernel, native.Native):
             found["kernel"] += ", bfloat16 in hardware" if kernel.halves else ", bfloat16 by floats"
@@ -129,12 +129,17 @@ def multiplies_bfloat16() -> bool:
     return any(bool(getattr(torch.cpu, probe, bool)()) for probe in probes)
 
 
+def _find_kernel(config: Config) -> native.Native | str:
+    kind = MODELS[config.model]
+    return kind.find_kernel(options_from(kind, config))
+
+
 def _kernel(config: Config, device: str) -> Kernel:
     """What does the recurrence while learning."""
     if config.kernel == "torch" or device != "cpu":
         reason: object = "it is for learning on a CPU"
     else:
-        reason = native.usable(config.cells)
+        reason = _find_kernel(config)
     if isinstance(reason, native.Native):
         return "native"
     if config.kernel == "native":

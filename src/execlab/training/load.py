@@ -17,7 +17,8 @@ from execlab.training import runs, weights
 from execlab.training.prompt import prompt_of
 
 if TYPE_CHECKING:
-    from execlab.models import State
+    from torch import Tensor
+
     from execlab.training.config import Config
 
 
@@ -46,17 +47,23 @@ class Executor:
     where: Path
 
     def predict(
-        self, text: str, *, teacher_forced: bool = False, others: int = 3, states: list[State] | None = None
+        self,
+        text: str,
+        *,
+        teacher_forced: bool = False,
+        others: int = 3,
+        activations: list[dict[str, Tensor]] | None = None,
     ) -> Prediction:
         """Ask for the output of a plain input; the run's own modifications are made for you.
 
-        Every character comes with so many `others`; `states` collects the state after every character read.
+        Every character comes with so many `others`; `activations` collects what the model lets
+        see after every character read.
         """
         sample = self.sample(text)
         seed = self.config.scramble
         seen = sample if seed is None else scramble(seed, sample)
         forced = seen.target if teacher_forced else None
-        characters = spell(self.reader, seen.input, target=forced, others=others, states=states)
+        characters = spell(self.reader, seen.input, target=forced, others=others, activations=activations)
         if seed is not None:
             characters = [_unscrambled(seed, character) for character in characters]
         said = "".join(character.character for character in characters)

@@ -13,7 +13,7 @@ import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import Reader, answer
 from execlab.evaluation.scores import exact, teacher_forced, whole
+from execlab.models import MODELS
 from execlab.training import checkpoints, hardware, parallel, runs, weights
 from execlab.training.locking import locked_run
 from execlab.training.optimizers import make_optimizer
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from execlab.data.batches import Batch
+    from execlab.models import Model
     from execlab.tasks import Difficulty, Sample
     from execlab.training.config import Config
     from execlab.training.parallel import Ranks
@@ -102,8 +104,10 @@ def _new(config: Config, folder: Path, ranks: Ranks = ALONE) -> Run:
     torch.set_deterministic_debug_mode("error")  # use_deterministic_algorithms would import the compiler: seconds
     # Everything here is written before it is read, and filling costs a twelfth of a step.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    if config.feed == "stream" and not MODELS[config.model].carries_state:
+        raise ExeclabError(f"the model {config.model} reads whole samples, not an endless stream: say --feed aligned")
     model = weights.make_model(config)
-    model.initialize(config.seed, config.init, config.forget_bias, config.chrono)
+    model.initialize(config.seed)
     model.to(device)
     curriculum = Curriculum(
         stairs(config.strategy, config.goal, config.order, config.stride, config.start),
@@ -167,14 +171,13 @@ def step(run: Run, batch: Batch) -> tuple[float, int, int]:
     """One step of learning; gives the summed loss, the right characters and how many count."""
     config, model, ranks = run.config, run.model, run.ranks
     share = ranks.share(batch)
-    state = model.start(int(share.rows[0])) if run.carried is None else run.carried
+    state = model.start(int(share.batch_sizes[0])) if run.carried is None else run.carried
     places = np.flatnonzero(share.targets >= 0)
     target = torch.from_numpy(share.targets[places]).to(run.device)
     model.train()
-    with torch.autocast(run.device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
-        h, state = model.read_rows(torch.from_numpy(share.ids).to(run.device), torch.from_numpy(share.rows), state)
-        # Only where an answer counts.
-        logits = model.logits(h.index_select(0, torch.from_numpy(places).to(run.device)))
+    ids = torch.from_numpy(share.ids).to(run.device)
+    features, state = model(ids, torch.from_numpy(share.batch_sizes), state)
+    logits = model.logits(features.index_select(0, torch.from_numpy(places).to(run.device)))  # where an answer counts
     loss = nn.functional.cross_entropy(logits.float(), target, reduction="sum")
     counted = int((batch.targets >= 0).sum())  # of all ranks
     run.optimizer.zero_grad(set_to_none=True)
@@ -185,12 +188,13 @@ def step(run: Run, batch: Batch) -> tuple[float, int, int]:
     for group in run.optimizer.param_groups:
         group["lr"] = run.rate()
     run.optimizer.step()
-    run.carried = tuple(part.detach() for part in state) if config.feed == "stream" else None
+    if config.feed == "stream":
+        run.carried = model.unpack_state({name: part.detach() for name, part in model.pack_state(state).items()})
     total, right = ranks.add(loss.item(), float((logits.argmax(-1) == target).sum()))
     return total, int(right), counted
 
 
-def reader_of(config: Config, model: Any) -> Reader:
+def reader_of(config: Config, model: Model) -> Reader:
     """The model as it reads samples one by one."""
     return Reader(model, prompt_of(config))
 

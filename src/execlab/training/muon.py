@@ -1,7 +1,7 @@
-"""Muon for the LSTM: momentum whose matrices are made nearly orthogonal before they are applied, gate by gate.
+"""Muon: momentum whose matrices are made nearly orthogonal before they are applied, of a gate or a head's projection.
 
-An update then moves every direction of a gate's matrix alike, which learns these tasks from fewer samples than AdamW
-needs (docs/log.md). Embedding, output and biases are not such matrices and go through AdamW.
+An update then moves every direction of a matrix alike, which learns these tasks from fewer samples than AdamW needs
+(docs/log.md). Embedding, output and biases are not such matrices and go through AdamW.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import torch
 from torch import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from execlab.models import Matrix
 
 # Quintic iteration that brings singular values near 1 fast rather than exactly there (Jordan et al., 2024).
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
@@ -33,22 +35,26 @@ def orthogonalize(matrices: Tensor) -> Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """Muon for `matrices` of stacked gates (4n, m), AdamW for the `others`; both follow one learning rate."""
+    """Muon for `matrices`, stacked (blocks * n, m), AdamW for the `others`; both follow one learning rate."""
 
     def __init__(
         self,
-        matrices: Iterable[Tensor],
+        matrices: Sequence[Matrix],
         others: Iterable[Tensor],
         lr: float,
         others_share: float,
         weight_decay: float,
         momentum: float = 0.95,
         betas: tuple[float, float] = (0.9, 0.98),
-        half: bool = False,
+        bf16: bool = False,
     ) -> None:
-        self.others_share, self.half = others_share, half
+        self.others_share, self.bf16 = others_share, bf16
+        self.blocks = {id(matrix.parameter): matrix.blocks for matrix in matrices}
         self.momentum, self.betas = momentum, betas
-        groups = [{"params": list(matrices), "muon": True}, {"params": list(others), "muon": False}]
+        groups = [
+            {"params": [matrix.parameter for matrix in matrices], "muon": True},
+            {"params": list(others), "muon": False},
+        ]
         super().__init__(groups, {"lr": lr, "weight_decay": weight_decay})
 
     @torch.no_grad()
@@ -66,16 +72,17 @@ class Muon(torch.optim.Optimizer):
             if not slots:
                 slots["momentum"] = torch.zeros_like(parameter)
             slots["momentum"].lerp_(parameter.grad, 1 - self.momentum)
-            by_shape.setdefault(tuple(parameter.shape), []).append(parameter)
-        for (rows, columns), parameters in by_shape.items():
-            n = rows // 4
+            blocks = self.blocks[id(parameter)]
+            by_shape.setdefault((blocks, *parameter.shape), []).append(parameter)
+        for (blocks, rows, columns), parameters in by_shape.items():
+            n = rows // blocks
             # Nesterov: a step ahead of the momentum.
             ahead = [self.state[p]["momentum"].lerp(p.grad, 1 - self.momentum) for p in parameters]
-            gates = torch.cat([update.view(4, n, columns) for update in ahead])
+            matrices = torch.cat([update.view(blocks, n, columns) for update in ahead])
             # Rounding to bfloat16 moves an update by less than what three iterations leave undone.
-            orthogonal = orthogonalize(gates.bfloat16()).float() if self.half else orthogonalize(gates)
+            orthogonal = orthogonalize(matrices.bfloat16()).float() if self.bf16 else orthogonalize(matrices)
             updates = orthogonal * max(1.0, n / columns) ** 0.5
-            for parameter, update in zip(parameters, torch.split(updates, 4), strict=True):
+            for parameter, update in zip(parameters, torch.split(updates, blocks), strict=True):
                 parameter.mul_(1 - group["lr"] * group["weight_decay"])
                 parameter.add_(update.reshape(rows, columns), alpha=-group["lr"])
 

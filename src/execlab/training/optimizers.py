@@ -9,22 +9,23 @@ import torch
 from execlab.training.muon import Muon
 
 if TYPE_CHECKING:
-    from execlab.models import LSTM
+    from execlab.models import Model
     from execlab.training.config import Config
 
 OTHERS_SHARE = 1.0  # muon: the learning rate of AdamW's part, relative to that of the matrices
 DECAY = 0.8  # paper: "we decrease the learning rate by 0.8"
 
 
-def make_optimizer(config: Config, model: LSTM) -> torch.optim.Optimizer:
+def make_optimizer(config: Config, model: Model) -> torch.optim.Optimizer:
     """The optimizer; its learning rate is set at every step."""
     if config.optimizer == "sgd":
         return torch.optim.SGD(model.parameters(), lr=config.learning_rate)
     if config.optimizer == "muon":
-        matrices = [*model.from_below, *model.from_before]
-        others = [model.embedding, *model.bias, model.output, model.output_bias]
-        half = config.precision == "bfloat16"
-        return Muon(matrices, others, config.learning_rate, OTHERS_SHARE, config.weight_decay, half=half)
+        matrices = model.matrices()
+        known = {id(matrix.parameter) for matrix in matrices}
+        others = [parameter for parameter in model.parameters() if id(parameter) not in known]
+        bf16 = config.precision == "bfloat16"
+        return Muon(matrices, others, config.learning_rate, OTHERS_SHARE, config.weight_decay, bf16=bf16)
     # beta2: gradients of a curriculum change their scale within hundreds of steps
     return torch.optim.AdamW(
         model.parameters(),

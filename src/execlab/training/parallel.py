@@ -46,10 +46,10 @@ class Ranks:
         """This rank's rows of a batch."""
         if self.size == 1:
             return batch
-        row = np.concatenate([np.arange(count) for count in batch.rows])  # of each character
+        row = np.concatenate([np.arange(count) for count in batch.batch_sizes])  # of each character
         mine = row % self.size == self.rank
-        rows = np.array([self.rows(count) for count in batch.rows], np.int64)
-        return batch._replace(ids=batch.ids[mine], targets=batch.targets[mine], rows=rows[rows > 0])
+        rows = np.array([self.rows(count) for count in batch.batch_sizes], np.int64)
+        return batch._replace(ids=batch.ids[mine], targets=batch.targets[mine], batch_sizes=rows[rows > 0])
 
     def add_gradients(self, parameters: Sequence[Tensor]) -> None:
         """The sum over all ranks in place of each rank's own."""
@@ -75,25 +75,25 @@ class Ranks:
         return self.add(*(number if self.leads else 0.0 for number in numbers))
 
     def gather(self, part: Tensor) -> Tensor:
-        """The rows (dimension 1) of all ranks as one batch."""
+        """The rows (dimension 0) of all ranks as one batch."""
         if self.size == 1:
             return part
-        widest = torch.tensor(part.shape[1], device=_device())
+        widest = torch.tensor(part.shape[0], device=_device())
         dist.all_reduce(widest, op=dist.ReduceOp.MAX)
         rows = int(widest)
-        padded = part.new_zeros(part.shape[0], rows, part.shape[2])
-        padded[:, : part.shape[1]] = part
+        padded = part.new_zeros(rows, *part.shape[1:])
+        padded[: part.shape[0]] = part
         parts = [torch.empty_like(padded) for _ in range(self.size)]
         dist.all_gather(parts, padded)
-        sizes = self.add(*(float(part.shape[1]) if rank == self.rank else 0.0 for rank in range(self.size)))
-        whole = part.new_empty(part.shape[0], int(sum(sizes)), part.shape[2])
+        sizes = self.add(*(float(part.shape[0]) if rank == self.rank else 0.0 for rank in range(self.size)))
+        whole = part.new_empty(int(sum(sizes)), *part.shape[1:])
         for rank, (found, count) in enumerate(zip(parts, sizes, strict=True)):
-            whole[:, rank :: self.size] = found[:, : int(count)]
+            whole[rank :: self.size] = found[: int(count)]
         return whole
 
     def mine(self, part: Tensor) -> Tensor:
-        """This rank's rows (dimension 1) of a whole batch."""
-        return part if self.size == 1 else part[:, self.rank :: self.size].contiguous()
+        """This rank's rows (dimension 0) of a whole batch."""
+        return part if self.size == 1 else part[self.rank :: self.size].contiguous()
 
 
 def _device() -> str:

@@ -4,7 +4,7 @@ counters."""
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from execlab.errors import ExeclabError
 from execlab.training import checkpoints, weights
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from execlab.curriculum import Curriculum
+    from execlab.models import Model, State
     from execlab.training.parallel import Ranks
 
+_CARRIED = {"0": "h", "1": "c"}  # as execlab 0.2 called them, layers before rows
 CURRICULUM_MEMORY = ("stair", "passed", "best", "waited", "history")
 
 
@@ -47,12 +49,12 @@ class Run:
     config: Config
     folder: Path
     device: torch.device
-    model: Any
+    model: Model
     optimizer: torch.optim.Optimizer
     curriculum: Curriculum
     ranks: Ranks
     counters: Counters = field(default_factory=Counters)
-    carried: tuple[Tensor, ...] | None = None
+    carried: State | None = None  # of a model that reads an endless stream
     check: Callable[[], None] = lambda: None  # before every write: raises if the folder has been taken over
 
     def rate(self) -> float:
@@ -85,13 +87,14 @@ class Run:
 
     def save(self) -> None:
         """Write a checkpoint."""
-        carried = [self.ranks.gather(part) for part in self.carried or ()]
+        packed = {} if self.carried is None else self.model.pack_state(self.carried)
+        carried = {name: self.ranks.gather(part.contiguous()) for name, part in packed.items()}
         if not self.ranks.leads:
             return
         tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
         for number, slots in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{name}": value for name, value in slots.items() if value is not None}
-        tensors |= {f"carried.{i}": part for i, part in enumerate(carried)}
+        tensors |= {f"carried.{name}": part for name, part in carried.items()}
         memory = {name: value for name, value in asdict(self.curriculum).items() if name in CURRICULUM_MEMORY}
         state = {"counters": asdict(self.counters), "curriculum": memory}
         checkpoints.save(self.folder / "checkpoints", self.counters.step, tensors, state, self.check)
@@ -120,8 +123,11 @@ class Run:
             slots.setdefault(int(number), {})[slot] = tensor
         self.optimizer.load_state_dict({"state": slots, "param_groups": self.optimizer.state_dict()["param_groups"]})
         if groups["carried"]:
-            whole = [groups["carried"][key] for key in sorted(groups["carried"])]
-            self.carried = tuple(self.ranks.mine(part).to(self.device) for part in whole)
+            packed = {_CARRIED.get(name, name): part for name, part in groups["carried"].items()}
+            if groups["carried"].keys() & _CARRIED.keys():
+                packed = {name: part.transpose(0, 1) for name, part in packed.items()}
+            mine = {name: self.ranks.mine(part).to(self.device) for name, part in packed.items()}
+            self.carried = self.model.unpack_state(mine)
         counters = checkpoint.state["counters"]
         counters.pop("padding", None)  # counted by execlab 0.1
         self.counters = Counters(**counters)

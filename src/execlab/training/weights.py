@@ -12,7 +12,7 @@ from execlab.data.splits import DATA_VERSION
 from execlab.data.vocabulary import VOCABULARY
 from execlab.errors import ExeclabError
 from execlab.files import read_regular, write_atomically
-from execlab.models import MODELS, native
+from execlab.models import MODELS, native, options_from
 from execlab.training import checkpoints
 from execlab.training.runs import FORMAT, config_from
 
@@ -20,33 +20,36 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from execlab.models import LSTM
+    from execlab.models import Model
+    from execlab.models.model import Precision
     from execlab.training.checkpoints import Shapes
     from execlab.training.config import Config
 
 MOST_PARAMETERS = 1_000_000_000
 
 
-def make_model(config: Config, *, learns: bool = True) -> LSTM:
+def make_model(config: Config, *, learns: bool = True) -> Model:
     """The network of a Config, its parameters not yet set; one that only answers needs no compiled kernel."""
     size = sum(torch.Size(shape).numel() for _, shape in shapes(config).values())
     if size > MOST_PARAMETERS:
         raise ExeclabError(f"this network would have {size:,} parameters; at most {MOST_PARAMETERS:,} are allowed")
-    model = _bare(config)
-    kernel = native.usable(config.cells) if learns and config.kernel == "native" else None
-    model.native = kernel if isinstance(kernel, native.Native) else None
-    return model
+    kind = MODELS[config.model]
+    options = options_from(kind, config)
+    kernel = kind.find_kernel(options) if learns and config.kernel == "native" else None
+    precision: Precision = "bfloat16" if learns and config.precision == "bfloat16" else "float32"
+    return kind(len(VOCABULARY), options, kernel if isinstance(kernel, native.Native) else None, precision)
 
 
-def _bare(config: Config) -> LSTM:
-    return MODELS[config.model](len(VOCABULARY), config.layers, config.cells, config.embedding)
+def sketch(config: Config) -> Model:
+    """The network of a Config without memory for its parameters, to be asked about its size."""
+    kind = MODELS[config.model]
+    with torch.device("meta"):
+        return kind(len(VOCABULARY), options_from(kind, config))
 
 
 def shapes(config: Config) -> Shapes:
     """Names, dtypes and shapes of a Config's weights; takes no memory, however large they are."""
-    with torch.device("meta"):
-        model = _bare(config)
-    return {name: ("F32", tuple(tensor.shape)) for name, tensor in model.state_dict().items()}
+    return {name: ("F32", tuple(tensor.shape)) for name, tensor in sketch(config).state_dict().items()}
 
 
 def check_shapes(config: Config, stored: Shapes, where: Path) -> None:
@@ -63,14 +66,14 @@ def _in_words(tensor: tuple[str, tuple[int, ...]] | None) -> str:
     return "missing" if tensor is None else f"{tensor[0]} {list(tensor[1])}"[:60]
 
 
-def save_model(folder: Path, config: Config, model: LSTM, check: Callable[[], None] = lambda: None) -> None:
+def save_model(folder: Path, config: Config, model: Model, check: Callable[[], None] = lambda: None) -> None:
     """The weights, with everything that is needed to use them."""
     about = {"format": FORMAT, "config": asdict(config), "data_version": DATA_VERSION, "vocabulary": VOCABULARY}
     data = checkpoints.to_bytes(model.state_dict(), {"execlab": about})
     write_atomically(folder / "model.safetensors", data, check, root=folder)
 
 
-def load_model(path: Path) -> tuple[LSTM, Config]:
+def load_model(path: Path) -> tuple[Model, Config]:
     """A saved model; safe for files of unknown origin."""
     data = read_regular(path, checkpoints.LARGEST)
     stored, about = checkpoints.read_header(data)
@@ -91,7 +94,7 @@ def check_checkpoint(config: Config, data: bytes, where: Path) -> None:
     check_shapes(config, weights, where)
 
 
-def load_checkpoint(folder: Path, config: Config) -> LSTM:
+def load_checkpoint(folder: Path, config: Config) -> Model:
     """The model of a run that is not finished, as its newest whole checkpoint has it."""
     newest = checkpoints.newest(folder / "checkpoints")
     check_checkpoint(config, newest.data, newest.path)
@@ -102,7 +105,7 @@ def load_checkpoint(folder: Path, config: Config) -> LSTM:
     return model
 
 
-def fill(model: LSTM, tensors: dict[str, torch.Tensor], where: Path) -> None:
+def fill(model: Model, tensors: dict[str, torch.Tensor], where: Path) -> None:
     """Put saved weights into a model."""
     try:
         model.load_state_dict(tensors)

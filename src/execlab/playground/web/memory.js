@@ -1,4 +1,4 @@
-// h or c of every layer as a heat map: a column per character that was read, a line per cell.
+// What a model lets see of every layer, as a heat map: a column per character that was read, a line per unit.
 import { make, shown } from "./api.js";
 
 function colour(value, theme) {
@@ -9,7 +9,7 @@ function colour(value, theme) {
 }
 
 export function drawMemory(box, states, part, place, look) {
-  const layers = states[part];
+  const layers = states.activations[part];
   const columns = states.characters.length;
   while (box.children.length > 2 * layers.length) box.lastChild.remove();
   layers.forEach((steps, layer) => {
@@ -22,7 +22,7 @@ export function drawMemory(box, states, part, place, look) {
     const context = canvas.getContext("2d");
     context.clearRect(0, 0, columns, cells);
     if (last < 0) return;
-    const scale = part === "c" ? 3 : 1; // c is not bounded
+    const scale = part === "h" ? 1 : 3; // only h is bounded
     const theme = document.documentElement.dataset.theme;
     const image = context.createImageData(last + 1, cells);
     for (let x = 0; x <= last; x++) {

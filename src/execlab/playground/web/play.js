@@ -4,6 +4,7 @@ import { card } from "./printed.js";
 import { drawMemory } from "./memory.js";
 
 const DELAYS = [800, 400, 200, 90, 35, 10]; // milliseconds per character
+const PARTS = { h: "h, what each cell tells", c: "c, what each cell keeps" };
 const at = (id) => document.getElementById(id);
 
 export function startPlay(models, remember) {
@@ -165,6 +166,15 @@ export function startPlay(models, remember) {
     draw();
   }
 
+  // The parts that this model lets see, as choices; the chosen one stays if it is among them.
+  function offerParts(names) {
+    const select = at("play-memory");
+    if ([...select.options].map((one) => one.value).join() === names.join()) return;
+    const chosen = select.value;
+    select.replaceChildren(...names.map((name) => make("option", { value: name }, PARTS[name] ?? name)));
+    select.value = names.includes(chosen) ? chosen : names[0];
+  }
+
   function draw() {
     const { free, forced, reading } = state.film;
     const place = state.place;
@@ -187,6 +197,7 @@ export function startPlay(models, remember) {
       while (list.children.length > out) list.lastChild.remove();
       for (let i = list.children.length; i < Math.min(out, answer.characters.length); i++) list.append(card(answer.characters[i], wanted[i], look));
     }
+    offerParts(Object.keys(free.states.activations));
     drawMemory(at("memory"), free.states, at("play-memory").value, place, look);
     const over = place >= state.film.total - 1;
     if (place < 0) at("moment").textContent = `${read.length} characters to read; the last one is the end mark.`;
