@@ -63,7 +63,7 @@ def test_a_wrong_world_size_is_a_sentence(value: str, tmp_path: Path) -> None:
 
 
 def test_an_unknown_model_is_a_sentence(tmp_path: Path) -> None:
-    done = shell(f"{EXECLAB} train --preset smoke --model gru --out {tmp_path / 'run'}")
+    done = shell(f"{EXECLAB} train --preset smoke --model abacus --out {tmp_path / 'run'}")
     assert done.returncode == 2
-    assert "'gru'" in done.stderr
+    assert "'abacus'" in done.stderr
     assert "Traceback" not in done.stderr

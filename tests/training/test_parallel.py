@@ -97,8 +97,8 @@ def test_shares_are_the_whole() -> None:
 
 
 def test_rows_come_back_in_their_order() -> None:
-    whole = torch.arange(14.0).view(1, 7, 2)
-    assert torch.equal(Ranks(1, 3).mine(whole), whole[:, [1, 4]])
+    whole = torch.arange(14.0).view(7, 1, 2)
+    assert torch.equal(Ranks(1, 3).mine(whole), whole[[1, 4]])
     assert Ranks().mine(whole) is whole
 
 

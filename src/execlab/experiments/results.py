@@ -48,7 +48,8 @@ def _run_of_row(line: Row) -> Run:
 
 def _run_of_report(report: dict[str, Any]) -> Run:
     config, counters, test = Config(**report["config"]), report["counters"], report["test"]
-    how = (config.strategy, config.precision, config.threads)
+    network = "" if config.model == "lstm" else f"{config.model}, "  # the paper's goes without saying
+    how = (f"{network}{config.strategy}", config.precision, config.threads)
     what = _what(config.task, config.length, config.nesting, modification(config), *how)
     scores = {name: Mean(**test[name]) for name in ACCURACIES}
     return Run(what, config.seed, counters["samples"], counters["seconds"], scores)

@@ -128,7 +128,9 @@ class Predict(Strict):
     model: str = Field(max_length=500, examples=["program-2x1"])
     input: str = Field(max_length=MAX_INPUT, examples=[PROGRAM])
     teacher_forced: bool = Field(False, description="Give the model the correct characters before each position.")
-    states: bool = Field(False, description="Also give h and c of every layer after every character.")
+    states: bool = Field(
+        False, description="Also give what the model lets see after every character (an LSTM: h and c)."
+    )
 
 
 class Alternative(BaseModel):
