@@ -172,3 +172,20 @@ def test_results_in_two_formats_never_disagree(tmp_path: Path, monkeypatch: pyte
             table = pq.read_table(tmp_path / "results.parquet").to_pylist()
             assert [line["run"] for line in table] == [line["run"] for line in read_rows(tmp_path)]
     assert not list(tmp_path.glob(".*"))
+
+
+def test_an_interrupted_parquet_file_is_never_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow.parquet as pq
+
+    write_rows([row(run="a")], tmp_path)
+
+    def half(_table: object, where: Any, **_more: object) -> None:
+        (where.write if hasattr(where, "write") else where.write_bytes)(b"PAR1 half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pq, "write_table", half)
+    with pytest.raises(KeyboardInterrupt):
+        write_rows([row(run="a"), row(run="b")], tmp_path)
+    monkeypatch.undo()
+    table = pq.read_table(tmp_path / "results.parquet").to_pylist()
+    assert [line["run"] for line in table] == [line["run"] for line in read_rows(tmp_path)] == ["a"]
