@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
+from execlab.data.batches import encode
 from execlab.data.sampling import Source
 from execlab.data.vocabulary import VOCABULARY
 from execlab.evaluation import mistakes
@@ -23,6 +24,8 @@ from execlab.tasks.program import ProgramTask
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from execlab.models import State
+
 
 def model() -> LSTM:
     """Untrained, but with strong opinions."""
@@ -33,20 +36,24 @@ def model() -> LSTM:
 
 @torch.no_grad()
 def slowly(reader: Reader, sample: Sample) -> Answer:
-    """One sample, one character at a time."""
-    read = reader.prompt + sample.input
+    """One sample, one character at a time, past the reader's own way of reading."""
+
+    def read(character: str, state: State) -> tuple[str, State]:
+        """What follows, and the state after the character."""
+        features, state = reader.model(torch.from_numpy(encode(character)), torch.tensor([1]), state)
+        return VOCABULARY[int(reader.model.logits(features).argmax())], state
+
     state = reader.model.start(1)
-    for character in read:
-        _, state = reader.read([character], state)
+    for character in reader.prompt + sample.input:
+        _, state = read(character, state)
     forced, own, ended = "", "", False
     after_input = state
     for character in "." + sample.target:
-        features, state = reader.read([character], state)
-        forced += VOCABULARY[int(reader.model.logits(features).argmax())]
+        following, state = read(character, state)
+        forced += following
     state, last = after_input, "."
     for _ in range(200):
-        features, state = reader.read([last], state)
-        last = VOCABULARY[int(reader.model.logits(features).argmax())]
+        last, state = read(last, state)
         if last == ".":
             ended = True
             break
