@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from execlab.curriculum import make_strategy
 from execlab.training import hardware, loop
 from execlab.training.config import Config, make_config
 
@@ -30,10 +31,10 @@ SIZES = [(64, 32), (128, 32), (128, 64), (256, 32), (256, 64), (400, 100)]  # ce
 def steps(config: Config) -> Iterator[float]:
     """Seconds per step."""
     with tempfile.TemporaryDirectory() as folder:
-        run, feed = loop._new(config, Path(folder)), loop.make_feed(config)
+        run, feed = loop.new_run(config, Path(folder)), loop.make_feed(config, make_strategy("baseline", config.goal))
         while True:
             begin = time.perf_counter()
-            loop.step(run, feed.batch(run.counters.step, config.goal))
+            loop.step(run, feed.batch(run.counters.step))
             run.counters.step += 1
             yield time.perf_counter() - begin
 

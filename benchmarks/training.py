@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
+from execlab.curriculum import make_strategy
 from execlab.training import hardware, loop
 from execlab.training.config import Config, make_config
 
@@ -37,12 +38,14 @@ BARE = "bare PyTorch"
 
 def bare(config: Config) -> Iterator[float]:
     """Seconds per step of the bare loop."""
-    embedding = nn.Embedding(V, config.embedding)
-    lstm = nn.LSTM(config.embedding, config.cells, config.layers)
-    output = nn.Linear(config.cells, V)
+    embedding = nn.Embedding(V, config.model_options["embedding"])
+    lstm = nn.LSTM(config.model_options["embedding"], config.model_options["cells"], config.model_options["layers"])
+    output = nn.Linear(config.model_options["cells"], V)
     parameters = [*embedding.parameters(), *lstm.parameters(), *output.parameters()]
     optimizer = torch.optim.SGD(parameters, lr=config.learning_rate)
-    state = tuple(torch.zeros(config.layers, config.batch, config.cells) for _ in range(2))
+    state = tuple(
+        torch.zeros(config.model_options["layers"], config.batch, config.model_options["cells"]) for _ in range(2)
+    )
     while True:
         ids = torch.randint(0, V, (config.window, config.batch))
         begin = time.perf_counter()
@@ -59,12 +62,12 @@ def bare(config: Config) -> Iterator[float]:
 def ours(config: Config, drawing: list[float]) -> Iterator[float]:
     """Seconds per step of execlab, data generation included."""
     with tempfile.TemporaryDirectory() as folder:
-        run = loop._new(config, Path(folder))
-        feed = loop.make_feed(config)
+        run = loop.new_run(config, Path(folder))
+        feed = loop.make_feed(config, make_strategy("baseline", config.goal))
         step = 0
         while True:
             begin = time.perf_counter()
-            batch = feed.batch(step, config.goal)
+            batch = feed.batch(step)
             drawn = time.perf_counter()
             loop.step(run, batch)
             drawing.append(drawn - begin)
@@ -74,7 +77,7 @@ def ours(config: Config, drawing: list[float]) -> Iterator[float]:
 
 def roof(config: Config, dtype: torch.dtype) -> Iterator[float]:
     """Seconds per floating-point operation of the paper's products: one character's rows, and a window's at once."""
-    n, rows = config.cells, config.batch
+    n, rows = config.model_options["cells"], config.batch
     weight = torch.randn(n, 4 * n).to(dtype)
     shapes = [torch.randn(rows, n).to(dtype)] * config.window + [torch.randn(rows * config.window, n).to(dtype)]
     operations = sum(2 * x.shape[0] * n * 4 * n for x in shapes)
@@ -87,8 +90,8 @@ def roof(config: Config, dtype: torch.dtype) -> Iterator[float]:
 
 def needed(config: Config) -> int:
     """Operations per character that learning cannot do without: forward, and twice as many backward."""
-    n, layers = config.cells, config.layers
-    return 3 * 2 * (layers * n * 4 * n + (layers - 1) * n * 4 * n)
+    n, layers = config.model_options["cells"], config.model_options["layers"]
+    return 3 * 2 * int(layers * n * 4 * n + (layers - 1) * n * 4 * n)
 
 
 def memory() -> float:

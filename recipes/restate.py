@@ -21,7 +21,7 @@ from typing import Any
 from execlab.data.sampling import Source
 from execlab.evaluation.evaluate import chance
 from execlab.evaluation.scores import SCORING, Z, wilson
-from execlab.training.config import Config
+from execlab.training.config import config_from_dict
 from execlab.training.loop import reader_of
 from execlab.training.report import final_score
 from execlab.training.weights import load_model
@@ -70,7 +70,7 @@ def counted(test: Found) -> int:
 @cache
 def drawn(config: str, n: int) -> int:
     """The characters of the test samples, drawn again."""
-    of = Config(**json.loads(config))
+    of = config_from_dict(json.loads(config))
     source = Source(of.make_task(), of.goal, "test", of.data_seed, scramble=of.scramble, purpose="report")
     return sum(len(row.sample.target) + 1 for row in source.rows(stop=n))
 
@@ -85,7 +85,7 @@ def characters_of(config: Found, n: int) -> int:
 def measured(name: str) -> Found:
     """The scores of a model that ships, on its own test samples."""
     model, config = load_model(MODELS / f"{name}.safetensors")
-    return final_score(config, reader_of(config, model)).as_dict(config.task)
+    return final_score(config, reader_of(config, model)).as_dict()
 
 
 def check(name: str, old: Found, new: Found) -> None:

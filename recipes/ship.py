@@ -35,7 +35,7 @@ def rounded(run: Path, to: Path) -> dict[str, Any]:
     tensors, about = from_bytes((run / "model.safetensors").read_bytes())
     to.write_bytes(to_bytes({name: tensor.to(torch.bfloat16) for name, tensor in tensors.items()}, about))
     model, config = weights.load_model(to)
-    return final_score(config, reader_of(config, model)).as_dict(config.task)
+    return final_score(config, reader_of(config, model)).as_dict()
 
 
 def main() -> None:

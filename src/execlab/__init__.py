@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from execlab.errors import ExeclabError
     from execlab.programs.interpreter import TraceStep, execute, trace
     from execlab.programs.syntax import ProgramError
+    from execlab.registry import trust
     from execlab.tasks.task import Difficulty, Sample
     from execlab.training.config import Config, make_config
     from execlab.training.load import Executor, load
@@ -46,6 +47,7 @@ _HOMES = {
     "score_answer": "execlab.data.dataset",
     "trace": "execlab.programs.interpreter",
     "train": "execlab.training.loop",
+    "trust": "execlab.registry",
 }
 
 __all__ = [
@@ -67,6 +69,7 @@ __all__ = [
     "score_answer",
     "trace",
     "train",
+    "trust",
 ]
 
 

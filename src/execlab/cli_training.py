@@ -11,40 +11,98 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from execlab import registry
 from execlab.data.sampling import STATIC_STRATEGIES
 from execlab.data.splits import SPLITS
 from execlab.errors import ExeclabError, needs_torch
 from execlab.files import read_regular, write_atomically
-from execlab.tasks import TASKS, Difficulty
-from execlab.training.config import BY_TASK, KINDS, PRESETS, SIZES, Config, choices, make_config
+from execlab.tasks import Difficulty
+from execlab.training.config import (
+    BY_TASK,
+    FIELDS,
+    PARTS,
+    PRESETS,
+    SIZES,
+    Config,
+    built_in_options,
+    choices,
+    config_from_dict,
+    make_config,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from execlab.evaluation.evaluate import Evaluation
+    from execlab.options import Option
     from execlab.training.load import Executor
 
 
 def _flags(command: Callable[..., None]) -> Callable[..., None]:
-    """A flag for every field of Config."""
-    for found in reversed(fields(Config)):
-        name, kind = found.name, KINDS[found.name]
-        flag = "--" + name.replace("_", "-")
-        told = ", ".join(_told(preset, name) for preset in PRESETS)
-        text = f"{found.metadata['help']}  [{told}]"
-        allowed = tuple(TASKS) if name == "task" else choices(name)
-        if kind is bool:
-            option = click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=text)
+    """A flag for every field of Config, and for every option of a built-in task, strategy or model."""
+    settings: list[tuple[str, Option]] = []
+    for each in fields(Config):
+        part = each.name.removesuffix("_options")
+        if part in PARTS and part != each.name:
+            settings += [(part, known) for known in built_in_options(part).values()]
+        settings += [("", FIELDS[each.name])] if each.name in FIELDS else []
+    for part, setting in reversed(settings):
+        flag = "--" + setting.name.replace("_", "-")
+        text = f"{setting.help}  [{', '.join(_values(preset, part, setting) for preset in PRESETS)}]"
+        allowed = setting.choices if part else choices(setting.name)
+        if setting.kind is bool:
+            option = click.option(f"{flag}/--no-{flag[2:]}", setting.name, default=None, help=text)
+        elif setting.name in PARTS:
+            known = ", ".join(allowed)
+            path = f"{known}, or an import path such as mylab.{setting.name}s:Name"
+            text = text.replace("  [", f" One of {path}.  [")
+            option = click.option(flag, setting.name, metavar="NAME", help=text)
         else:
-            option = click.option(flag, name, type=click.Choice(allowed) if allowed else kind, help=text)
+            option = click.option(
+                flag, setting.name, type=click.Choice(allowed) if allowed else setting.kind, help=text
+            )
         command = option(command)
-    return command
+    return click.option(
+        "--option", "extra", multiple=True, metavar="NAME=VALUE", help="An option of a class of your own."
+    )(command)
 
 
-def _told(preset: str, name: str) -> str:
-    more = [f"{_shown(said[name])} for {task}" for (of, task), said in BY_TASK.items() if of == preset and name in said]
-    own = f"{preset} {_shown(getattr(PRESETS[preset], name))}"
+def _values(preset: str, part: str, each: Option) -> str:
+    if part:
+        value = getattr(PRESETS[preset], f"{part}_options").get(each.name, each.default)
+        return f"{preset} {_shown(value)}"
+    more = [
+        f"{_shown(changes[each.name])} for {task}"
+        for (of, task), changes in BY_TASK.items()
+        if of == preset and each.name in changes
+    ]
+    own = f"{preset} {_shown(getattr(PRESETS[preset], each.name))}"
     return f"{own} ({', '.join(more)})" if more else own
+
+
+def _extra(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """NAME=VALUE, the value as JSON where it is JSON."""
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not name.isidentifier() or not equals:
+            raise ExeclabError(f"--option {pair[:60]!r} is not of the form NAME=VALUE")
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options
+
+
+def _trust(command: Callable[..., None]) -> Callable[..., None]:
+    """The option of a command that loads a run."""
+
+    def allow(_context: click.Context, _option: click.Parameter, paths: tuple[str, ...]) -> None:
+        registry.trust(*paths)
+
+    text = "Allow a loaded run to import this class of yours (package.module:Name)."
+    option = click.option("--trust", multiple=True, metavar="PATH", expose_value=False, callback=allow, help=text)
+    return option(command)
 
 
 def _shown(value: object) -> str:
@@ -65,9 +123,18 @@ def _config(preset: str | None, size: str | None, file: Path | None, changes: di
     settings = said.get("config", said) if isinstance(said, dict) else None
     if not isinstance(settings, dict):
         raise ExeclabError(f"{file} holds no configuration of execlab")
-    if strangers := sorted(set(settings) - {found.name for found in fields(Config)}):
-        raise ExeclabError(f"{file} has a setting that this execlab does not know: {strangers[0][:40]!r}")
-    return replace(Config(**settings), **changes)
+    try:
+        stored = config_from_dict(settings)
+    except ExeclabError as error:
+        raise ExeclabError(f"the Config in {file} is not valid: {error}") from None
+    registry.trust(*(changes[part] for part in PARTS if registry.is_path(changes.get(part))))
+    plain = {name: value for name, value in changes.items() if name in FIELDS}
+    nested: dict[str, Any] = {}
+    for part in PARTS:
+        known = built_in_options(part).keys() | getattr(stored, f"{part}_options").keys()
+        mine = {name: value for name, value in changes.items() if name in known and name not in FIELDS}
+        nested[f"{part}_options"] = {**getattr(stored, f"{part}_options"), **mine}
+    return replace(stored, **plain, **nested)
 
 
 @click.command()
@@ -84,6 +151,7 @@ def _config(preset: str | None, size: str | None, file: Path | None, changes: di
 @click.option("--resume", "resumed", type=click.Path(path_type=Path), help="Go on with this run.")
 @click.option("--force", is_flag=True, help="Start anew in a folder that holds a run.")
 @click.option("--tensorboard", is_flag=True, help="Also write event files for TensorBoard.")
+@_trust
 @_flags
 def train(
     preset: str | None,
@@ -93,6 +161,7 @@ def train(
     resumed: Path | None,
     force: bool,
     tensorboard: bool,
+    extra: tuple[str, ...],
     **settings: Any,
 ) -> None:
     """Train a network; stop it with Ctrl-C and go on with --resume.
@@ -104,7 +173,7 @@ def train(
     from execlab.training.runs import default_folder
     from execlab.training.view import TensorBoard, best_view
 
-    changes = {name: value for name, value in settings.items() if value is not None}
+    changes = {name: value for name, value in settings.items() if value is not None} | _extra(extra)
     view = best_view()
     if resumed is not None:
         if changes or preset or size or file or out or force:
@@ -178,6 +247,7 @@ def _goal(config: Config, length: int | None, nesting: int | None) -> Difficulty
 
 @click.command()
 @RUN
+@_trust
 @_which_samples
 @JSON
 @click.option(
@@ -214,15 +284,16 @@ def evaluate(
         write_atomically(predictions, "".join(json.dumps(row) + "\n" for row in rows).encode())
     about = {"run": str(run), "task": config.task, **goal._asdict(), "split": split, "strategy": strategy, "seed": seed}
     if as_json:
-        click.echo(json.dumps({**about, **found.as_dict(config.task)}, indent=2))
+        click.echo(json.dumps({**about, **found.as_dict()}, indent=2))
     else:
         from execlab.tables import show_evaluation
 
-        show_evaluation(about, found.as_dict(config.task))
+        show_evaluation(about, found.as_dict())
 
 
 @click.command()
 @RUN
+@_trust
 @click.argument("text")
 @click.option("--teacher-forced", is_flag=True, help="Give the correct characters before each position, as the paper.")
 @JSON
@@ -248,6 +319,7 @@ def predict(run: Path, text: str, teacher_forced: bool, as_json: bool) -> None:
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@_trust
 @_which_samples
 @JSON
 def compare(
@@ -271,7 +343,7 @@ def compare(
     executors = [load(run) for run in runs]
     first = executors[0].config
     for executor in executors[1:]:
-        if (executor.config.task, executor.config.dialect) != (first.task, first.dialect):
+        if (executor.config.task, executor.config.make_task().variant) != (first.task, first.make_task().variant):
             raise ExeclabError(f"{executor.where} was trained on another task than {executors[0].where}")
     goal = _goal(first, length, nesting)
     found = [_evaluate(executor, goal, split, strategy, count, seed) for executor in executors]
@@ -293,6 +365,7 @@ def compare(
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), default=Path("learning_curve.png"), show_default=True)
+@_trust
 def curve(runs: tuple[Path, ...], out: Path) -> None:
     """Draw the learning curves of runs, with the staircase of difficulty."""
     needs_torch()

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class ExeclabError(ValueError):
-    """Something the user can mend; the message says what was wrong and what is allowed."""
+    """Something the user can correct; the message says what was wrong and what is allowed."""
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> ExeclabError:
     """The error for a name that is not in a registry: it lists the known ones."""
     shown = str(name)[:40]
-    return ExeclabError(f"there is no {kind} {shown!r}; known are {', '.join(known)}")
+    return ExeclabError(f"there is no {kind} {shown!r}; choose {', '.join(known)}")
 
 
 def printable(text: str) -> str:

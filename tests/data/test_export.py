@@ -117,7 +117,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatc
 
 
 def test_unknown_format(tmp_path: Path) -> None:
-    with pytest.raises(ExeclabError, match="known are jsonl, parquet"):
+    with pytest.raises(ExeclabError, match="choose jsonl, parquet"):
         export(SOURCE, COUNTS, tmp_path, "csv")  # type: ignore[arg-type]
 
 

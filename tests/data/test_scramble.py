@@ -34,6 +34,6 @@ def test_the_vocabulary_covers_every_task() -> None:
                 continue
             for i in range(2_000):
                 sample = task.draw(stream("vocabulary", i), Difficulty(1 + i % 9))
-                seen |= set(task.modify(sample.input) + sample.target)
+                seen |= set(task.render(sample).input + sample.target)
     assert seen == set(VOCABULARY)
     assert len(VOCABULARY) == len(set(VOCABULARY)) == 41

@@ -13,6 +13,7 @@ import pytest
 from execlab.evaluation.evaluate import chance
 from execlab.evaluation.scores import SCORING, Z, ratio, residuals, wilson
 from execlab.randomness import stream
+from execlab.tasks import make_task
 
 ROOT = Path(__file__).parents[2]
 MODELS = ROOT / "src" / "execlab" / "playground" / "models"
@@ -43,7 +44,7 @@ def test_every_published_entry_says_its_rule_and_has_an_interval() -> None:
     assert len(everything) > 500
     for where, task, scores in everything:
         assert scores["scoring"] in (1, SCORING), where
-        assert scores["chance"] == chance(task), where
+        assert scores["chance"] == chance(make_task(task, {})), where
         for name in ("teacher_forced_accuracy", "free_running_accuracy"):
             score = scores[name]
             assert 0 <= score["low"] <= score["value"] <= score["high"] <= 1, (where, name)

@@ -52,7 +52,7 @@ def test_names_are_unique_and_compute_is_equal_within_a_cell(experiment: str, sc
     )
     for lines in cells.values():
         configs = [line["planned"].config for line in lines]
-        limits = {(c.steps, c.samples, c.characters, c.epochs, c.cells, c.batch) for c in configs}
+        limits = {(c.steps, c.samples, c.characters, c.epochs, c.model_options, c.batch) for c in configs}
         assert len(limits) == 1
 
 
@@ -89,7 +89,7 @@ def test_smoke_is_small(experiment: str) -> None:
 def test_paper_is_the_paper_to_the_letter(experiment: str) -> None:
     for _, config in make_grid(experiment, "paper", seeds=1):
         paper = PRESETS["paper"]
-        for name in ("cells", "layers", "batch", "window", "feed", "optimizer", "learning_rate", "schedule", "clip"):
+        for name in ("model_options", "batch", "window", "feed", "optimizer", "learning_rate", "schedule", "clip"):
             assert getattr(config, name) == getattr(paper, name)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,8 +11,8 @@ from torch import Tensor
 from execlab.data.vocabulary import VOCABULARY
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import Reader, answer
-from execlab.models import MODELS, Model
-from execlab.models.model import last_places
+from execlab.models import MODELS, model_class
+from execlab.models.model import Model, last_places
 from execlab.tasks import Sample
 from execlab.training import loop, runs, weights
 from execlab.training.config import SIZES, Config, make_config
@@ -145,9 +144,9 @@ def test_answers_do_not_depend_on_the_batch(name: str) -> None:
 
 FEEDS = [
     (name, feed)
-    for name, kind in MODELS.items()
+    for name in MODELS
     for feed in ("aligned", "stream")
-    if feed == "aligned" or kind.carries_state
+    if feed == "aligned" or model_class(name).carries_state
 ]
 
 
@@ -174,7 +173,7 @@ def test_an_interrupted_run_ends_in_the_same_bits(name: str, feed: str, optimize
     assert executor.predict("print(12+34)").target == "46"
 
 
-@pytest.mark.parametrize("name", [name for name, kind in MODELS.items() if not kind.carries_state])
+@pytest.mark.parametrize("name", [name for name in MODELS if not model_class(name).carries_state])
 def test_an_endless_stream_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ExeclabError, match=f"the model {name} reads whole samples, not an endless stream"):
         loop.train(config_of(name, feed="stream"), tmp_path / "run")
@@ -183,7 +182,7 @@ def test_an_endless_stream_is_refused(name: str, tmp_path: Path) -> None:
 
 def test_a_width_that_does_not_fit_the_heads() -> None:
     with pytest.raises(ExeclabError, match="cells is 20; for 4 heads it must be a multiple of 8"):
-        weights.make_model(replace(config_of("transformer"), cells=20))
+        config_of("transformer", cells=20)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -196,4 +195,4 @@ def test_models_of_a_size_have_about_as_many_parameters(size: str) -> None:
 @every_model
 def test_laptop_gives_every_model_its_medium_size(name: str) -> None:
     assert make_config("laptop", model=name) == make_config("laptop", "medium", model=name)
-    assert make_config("laptop", model=name, cells=32).cells == 32
+    assert make_config("laptop", model=name, cells=32).model_options["cells"] == 32

@@ -9,9 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from execlab.curriculum import make_strategy
 from execlab.data.batches import Lesson, StreamFeed
 from execlab.data.vocabulary import VOCABULARY
-from execlab.models import LSTM, native
+from execlab.models import native
+from execlab.models.lstm import LSTM
 from execlab.tasks import Difficulty
 from execlab.tasks.program import ProgramTask
 from execlab.training.config import PRESETS
@@ -36,7 +38,7 @@ def reference(model: LSTM, ids: Tensor, h: list[Tensor], c: list[Tensor]) -> tup
         below = torch.stack([model.embedding[int(i)] for i in ids[t]])
         for layer in range(LAYERS):
             inputs = torch.cat([below, h[layer]], dim=1)  # T_{2n,4n} of the two stacked
-            weight = torch.cat([model.from_below[layer], model.from_before[layer]], dim=1)
+            weight = torch.cat([model.weight_ih[layer], model.weight_hh[layer]], dim=1)
             gates = inputs @ weight.T + model.bias[layer]
             n = CELLS
             i, f = torch.sigmoid(gates[:, :n]), torch.sigmoid(gates[:, n : 2 * n])
@@ -153,8 +155,8 @@ def test_chrono_spreads_the_memories() -> None:
 def test_the_first_loss_is_that_of_knowing_nothing() -> None:
     model = make_model(PRESETS["paper"])
     model.initialize(0)
-    feed = StreamFeed(Lesson(ProgramTask(), Difficulty(4, 2), "mix"), 100, 50, 100)
-    batch = feed.batch(0, Difficulty(4, 2))
+    feed = StreamFeed(Lesson(ProgramTask(), make_strategy("mix", Difficulty(4, 2)), "mix"), 100, 50, 100)
+    batch = feed.batch(0)
     targets = torch.from_numpy(batch.targets)
     h, _ = model(torch.from_numpy(batch.ids), torch.from_numpy(batch.batch_sizes), model.start(100))
     logits = model.logits(h)

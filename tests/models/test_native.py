@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from execlab.errors import ExeclabError
-from execlab.models import LSTM, native
+from execlab.models import native
+from execlab.models.lstm import LSTM
 from execlab.models.recurrence import half_linear, half_recur, recur
 from execlab.training import hardware, loop, runs
 from execlab.training.config import make_config

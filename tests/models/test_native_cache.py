@@ -249,7 +249,7 @@ def test_a_library_that_cannot_be_loaded(load: Load, monkeypatch: pytest.MonkeyP
 
 def test_importing_and_making_a_model_compile_nothing(tmp_path: Path) -> None:
     env = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "CC": script(tmp_path / "cc", "touch $0.called")}
-    code = "from execlab.models import LSTM, native; LSTM(41, LSTM.Options(layers=1, cells=16, embedding=8))"
+    code = "from execlab.models.lstm import LSTM, native; LSTM(41, LSTM.Options(layers=1, cells=16, embedding=8))"
     subprocess.run([sys.executable, "-c", code], env=env, check=True)
     assert [path.name for path in tmp_path.iterdir()] == ["cc"]
 

@@ -29,6 +29,8 @@ def test_what_a_model_lets_see(name: str, tmp_path: Path) -> None:
     assert answer.states is not None
     assert answer.states.characters.startswith("print(12+34).")
     for layers in answer.states.activations.values():
-        assert 1 <= len(layers) <= config.layers
+        assert 1 <= len(layers) <= config.model_options["layers"]
         for columns in layers:
-            assert [len(column) for column in columns] == [config.cells] * len(answer.states.characters)
+            assert [len(column) for column in columns] == [config.model_options["cells"]] * len(
+                answer.states.characters
+            )

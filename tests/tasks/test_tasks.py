@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.randomness import stream
 from execlab.tasks import TASKS, Difficulty, Sample, Task, check_difficulty, make_task
@@ -34,9 +35,11 @@ def test_contract(name: str, options: dict[str, Any]) -> None:
         difficulty = Difficulty(1 + i % task.hardest.length, 1 + i % task.hardest.nesting)
         plain = task.draw(stream("contract", i), difficulty)
         assert plain == task.draw(stream("contract", i), difficulty)
-        modified = task.modify(plain.input)
-        assert task.plain(modified) == plain.input
-        assert task.solve(modified) == plain.target
+        rendered = task.render(plain)
+        assert task.plain(rendered.input) == plain.input
+        assert task.solve(rendered.input) == rendered.target == plain.target
+        assert task.answer(rendered.target) == plain.target
+        assert set(plain.target) <= set(task.outputs)
         assert re.fullmatch("-?[0-9]+", plain.target)
 
 
@@ -72,12 +75,13 @@ def test_memorization_uses_every_digit_everywhere() -> None:
 @given(digits=st.text("0123456789", min_size=1, max_size=200), invert=st.booleans(), double=st.booleans())
 def test_modifications_never_change_the_target(digits: str, invert: bool, double: bool) -> None:
     task = MemorizationTask(invert=invert, double=double)
-    assert task.solve(task.modify(digits)) == digits
+    assert task.solve(task.render(Sample(digits, digits)).input) == digits
 
 
 def test_the_papers_modifications() -> None:
     modified = {
-        (i, d): MemorizationTask(invert=i, double=d).modify("123456789") for i, d in product([False, True], repeat=2)
+        (i, d): MemorizationTask(invert=i, double=d).render(Sample("123456789", "123456789")).input
+        for i, d in product([False, True], repeat=2)
     }
     assert modified == {
         (False, False): "123456789",
@@ -105,36 +109,52 @@ def test_memorization_refuses_other_inputs(options: dict[str, Any], text: str) -
 
 
 def test_unknown_names_list_the_known_ones() -> None:
-    with pytest.raises(ExeclabError, match="known are program, addition, memorization"):
+    with pytest.raises(ExeclabError, match="choose program, addition, memorization"):
         make_task("multiplication", {})
     with pytest.raises(ExeclabError, match="no option 'invert'; its options are dialect, layout"):
         make_task("program", {"invert": True})
     with pytest.raises(ExeclabError, match="no option 'layout'; it has no options"):
         make_task("addition", {"layout": "line"})
-    with pytest.raises(ExeclabError, match="known are released, appendix"):
+    with pytest.raises(ExeclabError, match="choose released, appendix"):
         make_task("program", {"dialect": "lua"})
-    with pytest.raises(ExeclabError, match="known are line, indented"):
+    with pytest.raises(ExeclabError, match="choose line, indented"):
         make_task("program", {"layout": "circle"})
 
 
-def test_the_protocol_is_all_a_task_needs() -> None:
-    class Echo:
+def test_a_subset_of_the_operations() -> None:
+    task = make_task("program", {"operations": "conditional,loop"})
+    drawn = {name for i in range(200) for name in task.draw(stream("subset", i), Difficulty(3, 3)).operations}
+    assert drawn == {"conditional", "loop"}
+    assert task.variant == "released conditional,loop"
+    with pytest.raises(ExeclabError, match="no operation of the dialect released 'sorting'; choose addition, mult"):
+        make_task("program", {"operations": "sorting"})
+
+
+def test_outputs_modulo_a_power_of_ten() -> None:
+    task, plain = make_task("program", {"modulus": 3}), make_task("program", {})
+    for i in range(200):
+        sample, whole = (each.draw(stream("modulus", i), Difficulty(3, 3)) for each in (task, plain))
+        assert sample.input == whole.input
+        assert (
+            sample.target == task.solve(sample.input) == task.target_of(whole.target) == str(int(whole.target) % 1000)
+        )
+    assert task.variant == "released modulo 3"
+    assert plain.variant == "released"
+
+
+def test_three_definitions_make_a_task() -> None:
+    """What is left out has a default that keeps the contract."""
+
+    class Echo(Task):
         name: ClassVar[str] = "echo"
         hardest: ClassVar[Difficulty] = Difficulty(3)
-        is_python: ClassVar[bool] = False
-        variant = ""
 
         def draw(self, rng: object, difficulty: Difficulty) -> Sample:  # noqa: ARG002
             return Sample("7" * difficulty.length, "7" * difficulty.length)
 
-        def modify(self, plain: str) -> str:
-            return plain
-
-        def plain(self, input: str) -> str:
-            return input
-
         def solve(self, input: str) -> str:
             return input
 
-    task: Task = Echo()
-    assert task.solve(task.draw(stream("echo"), Difficulty(2)).input) == "77"
+    rows = list(Source(Echo(), Difficulty(3), None).rows(stop=3))
+    assert [row.sample for row in rows] == [("777", "777", ())] * 3
+    assert Echo().describe(Difficulty(2)) == "length 2"

@@ -112,11 +112,11 @@ def test_curve(addition: Path, tmp_path: Path) -> None:
     [
         (("train", "--preset", "smoke", "--resume", "x"), "leave out the other settings"),
         (("train", "--resume", "nowhere"), "is not a run"),
-        (("train", "--preset", "smoke", "--device", "abacus", "--out", "{tmp}/x"), "cannot be had here"),
+        (("train", "--preset", "smoke", "--device", "abacus", "--out", "{tmp}/x"), "is not available"),
         (("train", "--preset", "smoke", "--length", "0"), "length is 0"),
         (("train", "--config", "nowhere.json"), "No such file"),
         (("train", "--config", "{tmp}/bad.json"), "is not JSON"),
-        (("train", "--config", "{tmp}/odd.json"), "does not know: 'warp'"),
+        (("train", "--config", "{tmp}/odd.json"), "no setting 'warp'"),
         (("train", "--preset", "smoke", "--out", "{tmp}/bad.json"), "bad.json"),
         (("evaluate", "nowhere"), "no run or model at nowhere"),
         (("evaluate", "{tmp}"), "is not a run"),

@@ -24,7 +24,9 @@ from execlab.training.view import View
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from execlab.curriculum import Tally
     from execlab.data.batches import Batch
+    from execlab.tasks import Difficulty
     from execlab.training.state import Run
 
 
@@ -112,7 +114,7 @@ def test_no_model_at_all(data: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", [{"cells": 65_536}, {"layers": 100}, {"embedding": 65_536}, {"cells": 17}])
 def test_a_model_that_claims_to_be_larger_than_it_is(finished: Path, tmp_path: Path, change: dict[str, int]) -> None:
     tensors, about = checkpoints.from_bytes((finished / "model.safetensors").read_bytes())
-    about["execlab"]["config"] |= change
+    about["execlab"]["config"]["model_options"] |= change
     (tmp_path / "model.safetensors").write_bytes(checkpoints.to_bytes(tensors, about))
     with pytest.raises(ExeclabError, match="the weights in"):
         load(tmp_path / "model.safetensors")
@@ -120,7 +122,7 @@ def test_a_model_that_claims_to_be_larger_than_it_is(finished: Path, tmp_path: P
 
 def test_another_vocabulary(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(finished / "model.safetensors", tmp_path / "model.safetensors")
-    monkeypatch.setattr(weights, "VOCABULARY", vocabulary.VOCABULARY[::-1])
+    monkeypatch.setattr(weights, "vocabulary_of", lambda _: vocabulary.VOCABULARY[::-1])
     with pytest.raises(ExeclabError, match="another vocabulary"):
         load(tmp_path / "model.safetensors")
 
@@ -128,10 +130,10 @@ def test_another_vocabulary(finished: Path, tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"format": 2}, "newer execlab"),
+        ({"format": 3}, "newer execlab"),
         ({"format": None}, "newer execlab"),
         ({"data_version": 99}, "data version 99"),
-        ({"config": {"warp": 9}}, "does not know: 'warp'"),
+        ({"config": {"warp": 9}}, "no setting 'warp'"),
         ({"config": {"cells": "many"}}, "cells is 'many'"),
         ({"config": {"task": "sorting"}}, "no task 'sorting'"),
         ({"config": []}, "no configuration"),
@@ -166,9 +168,9 @@ def test_a_loss_that_is_no_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     step = loop.step
 
-    def explode(run: Run, batch: Batch) -> tuple[float, int, int]:
-        found = step(run, batch)
-        return (float("nan"), 0, 0) if run.counters.step == 25 else found
+    def explode(run: Run, batch: Batch) -> tuple[float, dict[Difficulty, Tally]]:
+        loss, tallies = step(run, batch)
+        return (float("nan") if run.counters.step == 25 else loss), tallies
 
     monkeypatch.setattr(loop, "step", explode)
     with pytest.raises(ExeclabError, match=r"the loss became nan at step 25; the last good checkpoint is kept"):
@@ -202,7 +204,7 @@ def test_unknown_devices() -> None:
     for device in ("tpu", "cuda:99", "abacus"):
         if device.startswith("cuda") and torch.cuda.is_available():
             continue
-        with pytest.raises(ExeclabError, match="cannot be had here"):
+        with pytest.raises(ExeclabError, match="is not available"):
             hardware.claim(hardware.resolve(make_config("smoke", device=device)))
 
 
@@ -212,5 +214,5 @@ def test_a_device_that_is_gone_when_resuming(run: Path) -> None:
     about = json.loads((run / "config.json").read_text())
     about["config"]["device"] = "cuda"
     (run / "config.json").write_text(json.dumps(about))
-    with pytest.raises(ExeclabError, match="'cuda' cannot be had here"):
+    with pytest.raises(ExeclabError, match="'cuda' is not available"):
         resume(run)

@@ -157,13 +157,16 @@ def test_a_damaged_checkpoint_does_not_push_out_a_whole_one(finished: Path, tmp_
 
 def test_a_checkpoint_that_claims_many_layers_builds_nothing(finished: Path, run: Path, tmp_path: Path) -> None:
     tensors, about = checkpoints.from_bytes((finished / "model.safetensors").read_bytes())
-    about["execlab"]["config"]["layers"] = 100_000
+    about["execlab"]["config"]["model_options"]["layers"] = 100_000
     (tmp_path / "model.safetensors").write_bytes(checkpoints.to_bytes(tensors, about))
     with pytest.raises(ExeclabError, match="layers is 100000; it must be from 1 to 100"):
         load(tmp_path / "model.safetensors")
     about = json.loads((run / "config.json").read_text())
     for change, reason in (({"layers": 10**9}, "it must be from 1 to 100"), ({"cells": 60_000}, "do not fit")):
-        changed = {**about, "config": {**about["config"], **change}}
+        changed = {
+            **about,
+            "config": {**about["config"], "model_options": {**about["config"]["model_options"], **change}},
+        }
         (run / "config.json").write_text(json.dumps(changed))
         with pytest.raises(ExeclabError, match=reason):
             resume(run)
@@ -205,7 +208,10 @@ def test_a_pipe_in_place_of_a_file(run: Path) -> None:
         ({"model": "x"}, "there is no model 'x'"),
         ({"length": "4"}, "length is '4'"),
         ({"task": []}, r"task is \[\]"),
-        ({"cells": None}, "cells is None"),
+        ({"model_options": {"cells": "4"}}, "cells is '4'"),
+        ({"model_options": []}, r"model_options is \[\]"),
+        ({"model_options": {"warp": 9}}, "no option 'warp'"),
+        ({"model": "os:system"}, "is code outside execlab"),
         ({"learning_rate": float("nan")}, "learning_rate is nan"),
         ({"batch": True}, "batch is True"),
         ({"threads": 10**30}, "threads is 1000"),

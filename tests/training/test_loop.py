@@ -14,10 +14,10 @@ from execlab.data.scramble import permutation
 from execlab.data.splits import split_of
 from execlab.data.vocabulary import VOCABULARY
 from execlab.errors import ExeclabError
-from execlab.models import LSTM
+from execlab.models.lstm import LSTM
 from execlab.tasks import Difficulty
 from execlab.training import hardware, loop, runs, state
-from execlab.training.config import KINDS, PRESETS, Config, make_config
+from execlab.training.config import FIELDS, PARTS, PRESETS, Config, built_in_options, make_config
 from execlab.training.optimizers import trapezoid
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ SCRAMBLE = 5
 
 def losses(config: Config, model_change: torch.Tensor | None, steps: int) -> list[float]:
     """The losses of the first steps, the model's characters permuted if asked for."""
-    run = loop._new(hardware.resolve(config), None)  # type: ignore[arg-type]
+    run = loop.new_run(hardware.resolve(config), None)  # type: ignore[arg-type]
     if model_change is not None:
         assert isinstance(run.model, LSTM)
         with torch.no_grad():
             for parameter in (run.model.embedding, run.model.output, run.model.output_bias):
                 parameter.copy_(parameter[model_change].clone())
-    feed = loop.make_feed(config)
-    return [loop.step(run, feed.batch(step, run.curriculum.current))[0] for step in range(steps)]
+    feed = loop.make_feed(config, run.strategy)
+    return [loop.step(run, feed.batch(step))[0] for step in range(steps)]
 
 
 @pytest.mark.parametrize("feed", ["aligned", "stream"])
@@ -150,22 +150,24 @@ def test_the_trapezoid() -> None:
 
 def test_presets() -> None:
     paper = PRESETS["paper"]
-    assert (paper.layers, paper.cells, paper.embedding, paper.init) == (2, 400, 400, 0.08)
+    model = [paper.model_options[name] for name in ("layers", "cells", "embedding", "init")]
+    assert model == [2, 400, 400, 0.08]
     assert (paper.feed, paper.batch, paper.window) == ("stream", 100, 50)
-    assert (paper.optimizer, paper.learning_rate, paper.clip, paper.advance_at) == ("sgd", 0.5, 5.0, 0.95)
+    assert (paper.optimizer, paper.learning_rate, paper.clip) == ("sgd", 0.5, 5.0)
+    assert paper.strategy_options["advance_at"] == 0.95
     assert make_config("paper").epochs is None
     assert make_config("paper", task="memorization").epochs == 20
     convergence = make_config("paper", task="memorization", epochs=0)
-    assert loop._new(hardware.resolve(convergence), None).used() == 0.0  # type: ignore[arg-type]
+    assert loop.new_run(hardware.resolve(convergence), None).used() == 0.0  # type: ignore[arg-type]
     laptop = make_config("laptop", task="program", length=2, steps=50)
-    assert (laptop.steps, laptop.samples, laptop.cells) == (50, None, 128)
+    assert (laptop.steps, laptop.samples, laptop.model_options["cells"]) == (50, None, 128)
 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
         ({"task": "sorting"}, "no task 'sorting'"),
-        ({"strategy": "random"}, "no strategy 'random'; known are baseline, naive, mix, combined"),
+        ({"strategy": "random"}, "no strategy 'random'; choose baseline, naive, mix, combined"),
         ({"feed": "spoon"}, "no feed 'spoon'"),
         ({"length": 0}, "length is 0"),
         ({"batch": 0}, "batch is 0; it must be from 1 to 1,000,000"),
@@ -187,9 +189,12 @@ def test_bad_settings(changes: dict[str, Any], reason: str) -> None:
 
 
 def test_every_field_has_a_kind_and_a_help_text() -> None:
-    assert set(KINDS) == set(Config.__dataclass_fields__)
-    for found in Config.__dataclass_fields__.values():
-        assert found.metadata["help"].endswith(".")
+    assert set(FIELDS) | {f"{part}_options" for part in PARTS} == set(Config.__dataclass_fields__)
+    options = [each for part in PARTS for each in built_in_options(part).values()]
+    for each in (*FIELDS.values(), *options):
+        assert each.kind in (int, float, str, bool), each.name
+        assert each.help.endswith("."), each.name
+        assert each.choices or each.range or each.kind in (str, bool), each.name
 
 
 def test_the_papers_preset_runs(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from execlab.models import LSTM, Matrix
+from execlab.models.lstm import LSTM
+from execlab.models.model import Matrix
 from execlab.training.config import Optimizer, make_config
 from execlab.training.muon import Muon, orthogonalize
 from execlab.training.optimizers import make_optimizer

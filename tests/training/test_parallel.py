@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+from execlab.curriculum import make_strategy
 from execlab.data.batches import Lesson, StreamFeed, pack
 from execlab.errors import ExeclabError
 from execlab.tasks import Difficulty, Sample
@@ -80,16 +81,16 @@ def _begun(folder: Path) -> bool:
 
 
 def test_shares_are_the_whole() -> None:
-    samples = [Sample("1" * (3 + 5 * (i % 3)), "2") for i in range(7)]
+    samples = [(Difficulty(1 + i % 2), Sample("1" * (3 + 5 * (i % 3)), "2")) for i in range(7)]
     batch = pack(samples)
     shared = [Ranks(rank, 3).share(batch) for rank in range(3)]
     for t, count in enumerate(batch.batch_sizes):
         assert sum(share.batch_sizes[t] for share in shared if t < len(share.batch_sizes)) == count
-    for part in ("ids", "targets"):
+    for part in ("ids", "targets", "groups"):
         assert sorted(np.concatenate([getattr(share, part) for share in shared])) == sorted(getattr(batch, part))
     assert all(len(share.ids) == share.batch_sizes.sum() for share in shared)
     assert [Ranks(rank, 3).rows(7) for rank in range(3)] == [3, 2, 2]
-    stream = StreamFeed(Lesson(AdditionTask(), Difficulty(2), "mix"), 4, 10, 5).batch(0, Difficulty(2))
+    stream = StreamFeed(Lesson(AdditionTask(), make_strategy("mix", Difficulty(2)), "mix"), 4, 10, 5).batch(0)
     for rank in range(2):
         share = Ranks(rank, 2).share(stream)
         assert (share.ids.reshape(10, 2) == stream.ids.reshape(10, 4)[:, rank::2]).all()

@@ -1,18 +1,57 @@
-"""Which difficulty comes next: the paper's strategies. A new one is one function and one line in `STRATEGIES`."""
+"""Which difficulty comes next: the paper's strategies and adaptive ones. A new one is one class and one line here."""
 
-from execlab.curriculum.staircase import CLIMBING, Curriculum, Order, Trigger, staircase, stairs
-from execlab.curriculum.strategies import STRATEGIES, baseline, combined, mix, naive
+from execlab.curriculum.adaptive import MasteringRate, Online, Sampling, Window
+from execlab.curriculum.paper import Baseline, Combined, Mix, Naive
+from execlab.curriculum.staircase import Climb, Order, Trigger, staircase
+from execlab.curriculum.strategy import Event, Scores, Strategy, Tally
+from execlab.errors import ExeclabError
+from execlab.options import complete
+from execlab.registry import broken, find, is_path
+from execlab.tasks import Difficulty
+
+STRATEGIES: dict[str, type[Strategy]] = {
+    "baseline": Baseline,
+    "naive": Naive,
+    "mix": Mix,
+    "combined": Combined,
+    "online": Online,
+    "window": Window,
+    "sampling": Sampling,
+    "mastering_rate": MasteringRate,
+}
+NEEDS = ("draw", "probes", "observe", "state_dict", "load_state_dict", "difficulties", "current")
+
+
+def strategy_class(name: str) -> type[Strategy]:
+    """The class behind a name or a trusted import path."""
+    kind: type[Strategy] = find("strategy", name, STRATEGIES, NEEDS)
+    return kind
+
+
+def make_strategy(name: str, goal: Difficulty, options: object = None) -> Strategy:
+    """The named strategy for a goal."""
+    kind = strategy_class(name)
+    given = complete("strategy", name, kind, options if isinstance(options, dict) else {})
+    if not is_path(name):
+        return kind(goal, **given)
+    try:
+        return kind(goal, **given)
+    except ExeclabError:
+        raise
+    except Exception as error:
+        raise broken("strategy", name, error) from error
+
 
 __all__ = [
-    "CLIMBING",
     "STRATEGIES",
-    "Curriculum",
+    "Climb",
+    "Event",
     "Order",
+    "Scores",
+    "Strategy",
+    "Tally",
     "Trigger",
-    "baseline",
-    "combined",
-    "mix",
-    "naive",
+    "make_strategy",
     "staircase",
-    "stairs",
+    "strategy_class",
 ]

@@ -15,14 +15,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from execlab.curriculum.strategy import Event
 from execlab.tasks import Difficulty
 
 Order = Literal["length_first", "nesting_first"]
 Trigger = Literal["progress", "released"]
 
-CLIMBING = ("naive", "combined")
 RELEASED_MEMORY = 5  # evaluations that the released rule looks back
 LONGEST_STAY = 100  # evaluations on one stair under the released rule
+MEMORY = ("stair", "passed", "best", "waited", "history")
 
 
 def staircase(goal: Difficulty, order: Order = "length_first", stride: int = 1, start: int = 1) -> list[Difficulty]:
@@ -34,18 +35,9 @@ def staircase(goal: Difficulty, order: Order = "length_first", stride: int = 1, 
     return [Difficulty(length, nesting) for nesting in nestings for length in lengths]
 
 
-def stairs(
-    strategy: str, goal: Difficulty, order: Order = "length_first", stride: int = 1, start: int = 1
-) -> list[Difficulty]:
-    """The stairs of a strategy: baseline and mix stand at the goal from the first step."""
-    # released code: baseline and mix walk too, for validation only
-    return staircase(goal, order, stride, start) if strategy in CLIMBING else [goal]
-
-
 @dataclass
-class Curriculum:
-    """Where on the stairs a run stands, and the rule that moves it on; everything but the stairs and the rule's numbers
-    is the memory that a checkpoint keeps.
+class Climb:
+    """Where on the stairs a run is, and the rule that moves it on.
 
     Below the goal, `update` says "climb" when validation accuracy passes `advance_at` or there is no more progress. At
     the goal the same rule says "decay" instead: once when validation passes, then whenever training makes no progress.
@@ -57,6 +49,7 @@ class Curriculum:
     patience: int = 5
     rise: float = 0.005
 
+    # What a checkpoint keeps.
     stair: int = 0
     passed: bool = False  # validation has passed `advance_at` at the goal
     best: float = -1.0
@@ -73,15 +66,15 @@ class Curriculum:
         """Whether the climb is over."""
         return self.stair == len(self.stairs) - 1
 
-    def update(self, validation: float, training: float) -> Literal["climb", "decay"] | None:
+    def update(self, validation: float, training: float) -> Event | None:
         """Take in the accuracies of an evaluation and say what follows from them."""
         passes = validation > self.advance_at and not (self.at_goal and self.passed and self.trigger == "progress")
         if self.trigger == "progress":
             # paper: the climb looks at validation, the decay of the rate at the training set
-            tired = self._no_progress(training if self.at_goal else validation)
+            stuck = self._no_progress(training if self.at_goal else validation)
         else:
-            tired = self._sunk(training)
-        if not passes and not tired:
+            stuck = self._worse_than_before(training)
+        if not passes and not stuck:
             return None
         self.best, self.waited, self.history = -1.0, 0, []
         if self.at_goal:
@@ -98,7 +91,7 @@ class Curriculum:
             self.waited += 1
         return self.waited >= self.patience
 
-    def _sunk(self, training: float) -> bool:
+    def _worse_than_before(self, training: float) -> bool:
         """The released rule: training accuracy is lower than five evaluations ago; or this has lasted too long."""
         self.history.append(training)
         lower = len(self.history) > RELEASED_MEMORY and training < self.history[-1 - RELEASED_MEMORY]

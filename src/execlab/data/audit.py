@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from execlab.data.scramble import unscramble
 from execlab.data.splits import DATA_VERSION, SPLITS, Split, split_of
+from execlab.data.vocabulary import vocabulary_with
 from execlab.errors import ExeclabError
 from execlab.programs.cpython import run_in_cpython
 from execlab.progress import silent
@@ -92,7 +93,7 @@ def _audit_split(
                 _note(examples, sample, truth)
         if cpython:
             for sample, printed in zip(batch, run_in_cpython([s.input for s in batch]), strict=True):
-                if printed != sample.target:
+                if source.task.target_of(printed) != sample.target:
                     cpython_disagreements += 1
                     _note(examples, sample, printed)
     neighbour, reference = (
@@ -116,7 +117,8 @@ def _batches(source: Source, count: int, advance: Callable[[int], None]) -> Iter
     rows = source.rows(stop=count)
     while batch := [row.sample for row in islice(rows, BATCH)]:
         seed = source.scramble
-        yield batch if seed is None else [unscramble(seed, sample) for sample in batch]
+        vocabulary = vocabulary_with(source.task.symbols)
+        yield batch if seed is None else [unscramble(seed, sample, vocabulary) for sample in batch]
         advance(len(batch))
 
 

@@ -1,34 +1,33 @@
 """Training samples as arrays of characters: the paper's endless stream, or whole samples side by side.
 
-Both feeds are functions of (seed, step, current difficulty) alone: nothing of a feed needs saving, and a run that is
-resumed reads what it would have read. For the stream that holds because the difficulty moves only at evaluations, and a
+Both feeds are functions of (seed, step, state of the strategy) alone: nothing of a feed needs saving, and a run that is
+resumed reads what it would have read. For the stream that holds because a strategy changes only at evaluations, and a
 segment of the stream lies between two of them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from execlab.curriculum import STRATEGIES, combined
 from execlab.data.sampling import draw_sample
 from execlab.data.scramble import scramble
-from execlab.data.vocabulary import END_MARK, VOCABULARY, with_end_marks
+from execlab.data.vocabulary import END_MARK, VOCABULARY, vocabulary_with, with_end_marks
 from execlab.randomness import stream
 from execlab.tasks import Difficulty, Sample, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from random import Random
 
     from numpy.typing import NDArray
 
+    from execlab.curriculum import Strategy
+
 NO_TARGET = -1
-_IDS = np.full(128, 255, dtype=np.uint8)
-_IDS[[ord(character) for character in VOCABULARY]] = np.arange(len(VOCABULARY))
 
 
 class Batch(NamedTuple):
@@ -41,58 +40,80 @@ class Batch(NamedTuple):
     ids: NDArray[np.int64]  # (N,)
     targets: NDArray[np.int64]  # (N,)
     batch_sizes: NDArray[np.int64]  # (T,): how many rows have a first character, a second, ...
-    samples: int  # that end in this batch
+    groups: NDArray[np.int64]  # (N,): the difficulty of each character's sample, as a place in `drawn`
+    drawn: dict[Difficulty, int]  # how many samples of each difficulty end in this batch
+
+    @property
+    def samples(self) -> int:
+        """How many samples end in this batch."""
+        return sum(self.drawn.values())
+
+
+Drawn = tuple[Difficulty, Sample]
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What the training samples are: task and goal, the strategy that picks their difficulty, and the seed."""
+    """What the training samples are: task, the strategy that picks their difficulty (by name, too), and the seed."""
 
     task: Task
-    goal: Difficulty
-    strategy: str
-    mix_share: float = 0.2
+    strategy: Strategy
+    name: str  # of the strategy
     scramble: int | None = None
     seed: int = 0
 
-    def samples(self, rng: Random, current: Difficulty) -> Iterator[Sample]:
-        """Endless samples of the train split, as the model shall see them."""
-        draw = partial(combined, mix_share=self.mix_share) if self.strategy == "combined" else STRATEGIES[self.strategy]
+    @property
+    def vocabulary(self) -> str:
+        """The characters of the task."""
+        return vocabulary_with(self.task.symbols)
+
+    def samples(self, feed: str, number: int, row: int) -> Iterator[Drawn]:
+        """Endless samples of the train split, as the model shall see them, for one piece of a feed."""
+        key = (self.task.name, self.name, *self.strategy.goal, *self.strategy.current)
+        rng, vocabulary = stream(self.seed, "train", feed, number, row, *key), self.vocabulary
         while True:
-            plain = draw_sample(self.task, rng, draw(rng, current, self.goal), "train")
-            sample = Sample(self.task.modify(plain.input), plain.target)
-            yield sample if self.scramble is None else scramble(self.scramble, sample)
-
-    def stream(self, feed: str, number: int, row: int, current: Difficulty) -> Random:
-        """The generator of one piece of a feed."""
-        return stream(self.seed, "train", feed, number, row, self.task.name, self.strategy, *self.goal, *current)
+            difficulty = self.strategy.draw(rng)
+            sample = self.task.render(draw_sample(self.task, rng, difficulty, "train"))
+            yield difficulty, sample if self.scramble is None else scramble(self.scramble, sample, vocabulary)
 
 
-def encode(text: str) -> NDArray[np.int64]:
+@lru_cache(maxsize=16)
+def _ids(vocabulary: str) -> NDArray[np.uint8]:
+    table = np.full(128, 255, dtype=np.uint8)
+    table[[ord(character) for character in vocabulary]] = np.arange(len(vocabulary))
+    return table
+
+
+def encode(text: str, vocabulary: str = VOCABULARY) -> NDArray[np.int64]:
     """Characters to ids."""
-    return _IDS[np.frombuffer(text.encode("ascii"), dtype=np.uint8)].astype(np.int64)
+    return _ids(vocabulary)[np.frombuffer(text.encode("ascii"), dtype=np.uint8)].astype(np.int64)
 
 
-def pack_texts(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def pack_texts(texts: Sequence[str], vocabulary: str = VOCABULARY) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Texts, longest first, as packed ids (N,) and batch sizes (T,)."""
     longest = len(texts[0])
-    ids = encode("".join(text.ljust(longest, END_MARK) for text in texts)).reshape(len(texts), longest)
+    ids = encode("".join(text.ljust(longest, END_MARK) for text in texts), vocabulary).reshape(len(texts), longest)
     read = np.arange(longest) < np.array([len(text) for text in texts])[:, None]  # (B, T)
     return ids.T[read.T], read.sum(axis=0, dtype=np.int64)
 
 
-def pack(samples: Sequence[Sample]) -> Batch:
+def pack(rows: Sequence[Drawn], vocabulary: str = VOCABULARY) -> Batch:
     """Whole samples, one per row, longest first."""
-    samples = sorted(samples, key=lambda sample: -len(sample.input) - len(sample.target))
-    texts = [with_end_marks(*sample) for sample in samples]
+    rows = sorted(rows, key=lambda row: -len(row[1].input) - len(row[1].target))
+    samples = [sample for _, sample in rows]
+    texts = [with_end_marks(sample.input, sample.target) for sample in samples]
     longest = len(texts[0])
-    ids = encode("".join(text.ljust(longest, END_MARK) for text in texts)).reshape(len(texts), longest)
+    ids = encode("".join(text.ljust(longest, END_MARK) for text in texts), vocabulary).reshape(len(texts), longest)
     starts = np.array([len(sample.input) for sample in samples])[:, None]  # the input's end mark asks for output
     lengths = np.array([len(text) - 1 for text in texts])[:, None]  # the last character is predicted, never read
     place = np.arange(longest - 1)
     read = place < lengths  # (B, T)
     targets = np.where(place >= starts, ids[:, 1:], NO_TARGET)
-    return Batch(ids[:, :-1].T[read.T], targets.T[read.T], read.sum(axis=0, dtype=np.int64), len(samples))
+    drawn = dict(sorted(Counter(difficulty for difficulty, _ in rows).items()))
+    number = {difficulty: i for i, difficulty in enumerate(drawn)}
+    groups = np.array([number[difficulty] for difficulty, _ in rows])[:, None].repeat(longest - 1, 1)
+    sizes = read.sum(axis=0, dtype=np.int64)
+    return Batch(ids[:, :-1].T[read.T], targets.T[read.T], sizes, groups.T[read.T], drawn)
 
 
 class AlignedFeed:
@@ -107,10 +128,10 @@ class AlignedFeed:
     def __init__(self, lesson: Lesson, batch: int) -> None:
         self.lesson, self.rows = lesson, batch
 
-    def batch(self, step: int, current: Difficulty) -> Batch:
+    def batch(self, step: int) -> Batch:
         """The batch of this step."""
-        endless = self.lesson.samples(self.lesson.stream("aligned", step, 0, current), current)
-        return pack([next(endless) for _ in range(self.rows)])
+        endless = self.lesson.samples("aligned", step, 0)
+        return pack([next(endless) for _ in range(self.rows)], self.lesson.vocabulary)
 
 
 class StreamFeed:
@@ -124,50 +145,59 @@ class StreamFeed:
 
     def __init__(self, lesson: Lesson, batch: int, window: int, segment: int) -> None:
         self.lesson, self.rows, self.window, self.segment = lesson, batch, window, segment
-        self._place: tuple[int, Difficulty] | None = None
+        self._place: tuple[int, Difficulty] | None = None  # where the rows below are
         self._reading: list[_Row] = []
 
-    def batch(self, step: int, current: Difficulty) -> Batch:
+    def batch(self, step: int) -> Batch:
         """The windows of this step."""
+        current = self.lesson.strategy.current
         if self._place != (step, current) or step % self.segment == 0:
-            number, ahead = divmod(step, self.segment)
+            segment, ahead = divmod(step, self.segment)
             size = self.segment * self.window
-            self._reading = [
-                _Row(self.lesson.samples(self.lesson.stream("stream", number, row, current), current), size)
-                for row in range(self.rows)
-            ]
+            self._reading = [_Row(self.lesson.samples("stream", segment, row), size) for row in range(self.rows)]
             for row in self._reading:
                 row.take(ahead * self.window)
         taken = [row.take(self.window) for row in self._reading]
         self._place = step + 1, current
-        ids = encode("".join(text for text, _, _ in taken)).reshape(self.rows, self.window + 1)
-        counts = np.array([list(marks) for _, marks, _ in taken], dtype=np.uint8).astype(bool)
-        targets = np.where(counts, ids[:, 1:], NO_TARGET)
-        ended = sum(ends for _, _, ends in taken)
-        return Batch(ids[:, :-1].T.ravel(), targets.T.ravel(), np.full(self.window, self.rows, np.int64), ended)
+        ids = encode("".join(text for text, _, _ in taken), self.lesson.vocabulary).reshape(self.rows, self.window + 1)
+        marks = np.frombuffer(b"".join(marks for _, marks, _ in taken), np.uint8).reshape(self.rows, self.window)
+        targets = np.where(marks > 0, ids[:, 1:], NO_TARGET)
+        whose = [difficulty for _, _, row in taken for difficulty in row]
+        number = {difficulty: i for i, difficulty in enumerate(sorted(set(whose)))}
+        groups = np.array([number[difficulty] for difficulty in whose]).reshape(self.rows, self.window)
+        ended = np.bincount(groups[marks == 2], minlength=len(number)).tolist()
+        drawn = dict(zip(number, ended, strict=True))
+        sizes = np.full(self.window, self.rows, np.int64)
+        return Batch(ids[:, :-1].T.ravel(), targets.T.ravel(), sizes, groups.T.ravel(), drawn)
 
 
 class _Row:
-    """One row of a segment: text, and beside it marks that say where the next character counts."""
+    """One row of a segment: text, marks that say where the next character counts, and whose sample it is.
 
-    def __init__(self, samples: Iterator[Sample], size: int) -> None:
+    A mark is 0 where the next character does not count, 1 where it does, and 2 where it also ends the sample.
+    """
+
+    def __init__(self, samples: Iterator[Drawn], size: int) -> None:
         self.samples, self.left = samples, size
         self.text, self.marks = "", b""
+        self.whose: list[Difficulty] = []
 
-    def take(self, count: int) -> tuple[str, bytes, int]:
-        """The next characters with the one after them, the marks, and how many samples end there."""
+    def take(self, count: int) -> tuple[str, bytes, list[Difficulty]]:
+        """The next characters with the one after them, their marks and their difficulties."""
         while len(self.text) <= count:
-            sample = next(self.samples) if self.left else None
+            difficulty, sample = next(self.samples) if self.left else (self.whose[-1], None)
             length = len(sample.input) + len(sample.target) + 2 if sample else 0
             if sample is None or length > self.left:
                 # The rest of the segment, and the character after it, which never counts.
                 self.text += END_MARK * (self.left + 1)
                 self.marks += b"\0" * (self.left + 1)
+                self.whose += [difficulty] * (self.left + 1)
                 self.left = 0
                 continue
             self.left -= length
-            self.text += with_end_marks(*sample)
+            self.text += with_end_marks(sample.input, sample.target)
             self.marks += b"\0" * len(sample.input) + b"\1" * len(sample.target) + b"\2" + b"\0"
-        text, marks = self.text[: count + 1], self.marks[:count]
-        self.text, self.marks = self.text[count:], self.marks[count:]
-        return text, marks, marks.count(b"\2")
+            self.whose += [difficulty] * length
+        text, marks, whose = self.text[: count + 1], self.marks[:count], self.whose[:count]
+        self.text, self.marks, self.whose = self.text[count:], self.marks[count:], self.whose[count:]
+        return text, marks, whose

@@ -114,5 +114,4 @@ def generate(task: str, *, length: int, nesting: int = 1, seed: int = 0, **optio
     """One sample, of any split."""
     made = make_task(task, options)
     difficulty = check_difficulty(made, Difficulty(length, nesting))
-    plain = made.draw(stream(seed, "", "generate", 0), difficulty)
-    return Sample(made.modify(plain.input), plain.target)
+    return made.render(made.draw(stream(seed, "", "generate", 0), difficulty))

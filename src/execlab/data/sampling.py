@@ -16,10 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from execlab.curriculum import STRATEGIES
+from execlab.curriculum.paper import Baseline, Mix
 from execlab.data.scramble import scramble
 from execlab.data.splits import DATA_VERSION, SPLITS, Split, split_of
+from execlab.data.vocabulary import vocabulary_with
 from execlab.errors import ExeclabError, unknown
+from execlab.options import options_of
 from execlab.randomness import stream
 from execlab.tasks import Difficulty, Sample, Task, check_difficulty
 
@@ -79,15 +81,15 @@ class Source:
     def block(self, number: int) -> list[Row]:
         """Rows 64 * number to 64 * number + 63."""
         rng = self._stream(number)
-        draw = STATIC_STRATEGIES[self.strategy]
+        strategy, vocabulary = STATIC_STRATEGIES[self.strategy](self.goal), vocabulary_with(self.task.symbols)
         rows = []
         for index in range(number * BLOCK, (number + 1) * BLOCK):
             # The difficulty is drawn once: a split that is rare at some difficulty must not shift the mixture.
-            difficulty = draw(rng, self.goal, self.goal)
+            difficulty = strategy.draw(rng)
             plain = draw_sample(self.task, rng, difficulty, self.split)
-            sample = Sample(self.task.modify(plain.input), plain.target)
+            sample = self.task.render(plain)
             if self.scramble is not None:
-                sample = scramble(self.scramble, sample)
+                sample = scramble(self.scramble, sample, vocabulary)
             rows.append(Row(index, difficulty, sample))
         return rows
 
@@ -109,7 +111,7 @@ class Source:
     @property
     def options(self) -> dict[str, object]:
         """Everything else that was asked for."""
-        return {**vars(self.task), "strategy": self.strategy, "scramble": self.scramble}
+        return {**shown_options(self.task), "strategy": self.strategy, "scramble": self.scramble}
 
     def _stream(self, block: int) -> Random:
         # Layout, invert, double and scramble change only how a sample is written: with and without them row i is the
@@ -118,7 +120,16 @@ class Source:
         return stream(self.seed, self.split or "", self.purpose, block, *key)
 
 
-STATIC_STRATEGIES = {name: STRATEGIES[name] for name in ("baseline", "mix")}
+# Those that need no scores, and so no training run.
+STATIC_STRATEGIES: dict[str, type[Baseline] | type[Mix]] = {"baseline": Baseline, "mix": Mix}
+
+
+def shown_options(task: Task) -> dict[str, object]:
+    """A task's options for a record, without those that are left out while they have their default."""
+    known = options_of(type(task))
+    return {
+        name: value for name, each in known.items() if (value := getattr(task, name)) != each.default or not each.quiet
+    }
 
 
 def draw_sample(task: Task, rng: Random, difficulty: Difficulty, split: Split | None) -> Sample:

@@ -14,31 +14,34 @@ Sample(input='i=8827\\nprint((i-5347))', target='3480')
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from execlab.data.vocabulary import END_MARK, NEWLINE, VOCABULARY
 from execlab.randomness import shuffled, stream
-from execlab.tasks import Sample
+
+if TYPE_CHECKING:
+    from execlab.tasks import Sample
 
 
-def scramble(seed: int, sample: Sample) -> Sample:
+def scramble(seed: int, sample: Sample, vocabulary: str = VOCABULARY) -> Sample:
     """The sample in the alphabet of this seed."""
-    table = permutation(seed)
-    return Sample(sample.input.translate(table), sample.target.translate(table))
+    table = permutation(seed, vocabulary)
+    return sample._replace(input=sample.input.translate(table), target=sample.target.translate(table))
 
 
-def unscramble(seed: int, sample: Sample) -> Sample:
+def unscramble(seed: int, sample: Sample, vocabulary: str = VOCABULARY) -> Sample:
     """The inverse of `scramble`."""
-    table = _inverse(seed)
-    return Sample(sample.input.translate(table), sample.target.translate(table))
+    table = _inverse(seed, vocabulary)
+    return sample._replace(input=sample.input.translate(table), target=sample.target.translate(table))
 
 
 @lru_cache(maxsize=64)
-def permutation(seed: int) -> dict[int, int]:
+def permutation(seed: int, vocabulary: str = VOCABULARY) -> dict[int, int]:
     """Where each character goes, as `str.translate` wants it."""
-    movable = [character for character in VOCABULARY if character not in NEWLINE + END_MARK]
+    movable = [character for character in vocabulary if character not in NEWLINE + END_MARK]
     return str.maketrans("".join(movable), "".join(shuffled(stream("scramble", seed), movable)))
 
 
 @lru_cache(maxsize=64)
-def _inverse(seed: int) -> dict[int, int]:
-    return {there: here for here, there in permutation(seed).items()}
+def _inverse(seed: int, vocabulary: str) -> dict[int, int]:
+    return {there: here for here, there in permutation(seed, vocabulary).items()}

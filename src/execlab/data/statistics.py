@@ -80,7 +80,7 @@ def output_statistics(source: Source, count: int) -> OutputStatistics:
     first, before_end = Counter[str](), Counter[str]()
     for row in replace(source, split=None).rows(stop=count):
         target = row.sample.target
-        lengths.append(len(with_end_marks(*row.sample)))
+        lengths.append(len(with_end_marks(row.sample.input, row.sample.target)))
         characters.update(target)
         first[target[0]] += 1
         before_end[target[-1]] += 1

@@ -22,8 +22,17 @@ _SYMBOLS = "0123456789+-*()<>=:; "
 
 VOCABULARY: str = NEWLINE + END_MARK + "".join(sorted({*_WORDS, *_SYMBOLS, *VARIABLES, LOOP_VARIABLE}))
 
-# What a target is written with, the end mark included.
-OUTPUT_CHARACTERS = "0123456789-" + END_MARK
+
+def vocabulary_with(symbols: str) -> str:
+    """The vocabulary of a task that needs further characters: they come last.
+
+    >>> vocabulary_with("&|") == VOCABULARY + "&|"
+    True
+    """
+    extra = sorted(set(symbols) - set(VOCABULARY))
+    if wrong := [symbol for symbol in extra if not (symbol.isascii() and symbol.isprintable())]:
+        raise ExeclabError(f"the symbol {wrong[0]!r} of the task is not a printable ASCII character")
+    return VOCABULARY + "".join(extra)
 
 
 def with_end_marks(input: str, target: str) -> str:
@@ -33,6 +42,6 @@ def with_end_marks(input: str, target: str) -> str:
 
 def check_characters(text: str, vocabulary: str = VOCABULARY) -> None:
     """Refuse a text with characters that the model does not know, by name."""
-    if strangers := sorted(set(text) - set(vocabulary)):
-        names = ", ".join(repr(character) for character in strangers[:10])
+    if unknown := sorted(set(text) - set(vocabulary)):
+        names = ", ".join(repr(character) for character in unknown[:10])
         raise ExeclabError(f"the model does not know {names}; its characters are {vocabulary!r}")

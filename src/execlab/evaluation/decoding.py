@@ -19,7 +19,7 @@ from execlab.models.model import last_places
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from execlab.models import Model, State
+    from execlab.models.model import Model, State
     from execlab.tasks import Sample
 
 CHUNK = 256  # samples at a time
@@ -52,6 +52,7 @@ class Reader:
 
     model: Model
     prompt: str = ""
+    vocabulary: str = VOCABULARY
 
     def start(self, rows: int) -> State:
         """The state in which samples are read."""
@@ -62,7 +63,7 @@ class Reader:
 
     def read(self, texts: Sequence[str], state: State) -> tuple[Tensor, State]:
         """Read texts, longest first: features of all characters, packed, and the state after each text."""
-        ids, batch_sizes = (torch.from_numpy(array) for array in pack_texts(texts))
+        ids, batch_sizes = (torch.from_numpy(array) for array in pack_texts(texts, self.vocabulary))
         features, after = self.model(ids.to(self.device), batch_sizes, state)
         return features, after
 
@@ -100,7 +101,7 @@ def _answer_chunk(reader: Reader, samples: list[Sample], free_running: bool) -> 
 
 def _teacher_forced(reader: Reader, samples: list[Sample], first: Tensor, state: State) -> list[str]:
     """What is printed given the correct characters before each one; `first` is given none."""
-    texts = [VOCABULARY[number] for number in first.tolist()]
+    texts = [reader.vocabulary[number] for number in first.tolist()]
     order = sorted((i for i, sample in enumerate(samples) if sample.target), key=lambda i: -len(samples[i].target))
     if not order:
         return texts
@@ -109,14 +110,14 @@ def _teacher_forced(reader: Reader, samples: list[Sample], first: Tensor, state:
     following = iter(reader.model.logits(features).argmax(-1).tolist())
     for count in pack_texts(targets)[1].tolist():
         for i in order[:count]:
-            texts[i] += VOCABULARY[next(following)]
+            texts[i] += reader.vocabulary[next(following)]
     return texts
 
 
 def _free_running(reader: Reader, limits: list[int], first: Tensor, state: State) -> list[str]:
     """What is printed given the model's own characters. Each row has a limit of its own and is dropped when it has
     ended, so that an answer does not depend on the other rows of its batch."""
-    printed = [VOCABULARY[number] for number in first.tolist()]
+    printed = [reader.vocabulary[number] for number in first.tolist()]
     rows, last = list(range(len(limits))), first
     while True:
         kept = [i for i, row in enumerate(rows) if printed[row][-1] != END_MARK and len(printed[row]) < limits[row]]
@@ -128,7 +129,7 @@ def _free_running(reader: Reader, limits: list[int], first: Tensor, state: State
         features, state = reader.model(last, torch.tensor([len(rows)]), state)
         last = reader.model.logits(features).argmax(-1)
         for row, number in zip(rows, last.tolist(), strict=True):
-            printed[row] += VOCABULARY[number]
+            printed[row] += reader.vocabulary[number]
 
 
 @torch.no_grad()
@@ -161,7 +162,7 @@ def spell(
             activations.append(model.activations(state))
         probabilities = model.logits(features)[0].float().softmax(-1)
         best = probabilities.topk(others + 1)
-        ranked = [(VOCABULARY[i], p) for i, p in zip(best.indices.tolist(), best.values.tolist(), strict=True)]
+        ranked = [(reader.vocabulary[i], p) for i, p in zip(best.indices.tolist(), best.values.tolist(), strict=True)]
         characters.append(Character(*ranked[0], ranked[1:]))
         if target is None and ranked[0][0] == END_MARK:
             break

@@ -4,23 +4,20 @@
 'carry'
 >>> kind_of("print(5-9)", "-4", "4")
 'sign'
->>> (carries("print(95+17)"), longest_carry_chain("print(95+17)"))
-(2, 2)
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from execlab.evaluation.scores import Score, exact, is_right, matches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
     from execlab.evaluation.decoding import Answer
-    from execlab.tasks import Sample
+    from execlab.tasks import Sample, Task
 
 KINDS = ("sign", "length of output", "carry", "single digit", "other")
 
@@ -52,64 +49,27 @@ def sentence(input: str, target: str, said: str) -> str:
     return f"claims that {input!r} gives {said}, it is {target}"
 
 
-def _carry_flags(input: str) -> list[bool]:
-    """Whether each digit place of a sum carries, lowest first."""
-    found = re.fullmatch(r"print\(([0-9]+)\+([0-9]+)\)", input)
-    if found is None:
-        return []
-    width = max(len(found[1]), len(found[2]))
-    flags, carry = [], 0
-    for a, b in zip(reversed(found[1].zfill(width)), reversed(found[2].zfill(width)), strict=True):
-        carry = int(a) + int(b) + carry >= 10
-        flags.append(bool(carry))
-    return flags
+def grouped(task: Task, samples: Sequence[Sample], answers: Sequence[Answer]) -> dict[str, dict[str, Score]]:
+    """Exact match within the groups that a task puts its samples into; a sample may be in several rows of a table."""
+    tables: dict[str, dict[str, list[bool]]] = {}
+    for sample, printed in zip(samples, answers, strict=True):
+        for table, rows in task.groups(sample).items():
+            for row in rows:
+                tables.setdefault(table, {}).setdefault(row, []).append(is_right(sample, printed, task.answer))
+    return {table: {row: exact(rows[row]) for row in sorted(rows, key=_order)} for table, rows in tables.items()}
 
 
-def carries(input: str) -> int:
-    """How many digit places of a sum carry."""
-    return sum(_carry_flags(input))
+def _order(row: str) -> tuple[int, str]:
+    """Numbers by size, before words."""
+    return (int(row), "") if row.isdecimal() else (10**9, row)
 
 
-def longest_carry_chain(input: str) -> int:
-    """The longest run of places that carry one after the other."""
-    longest = run = 0
-    for flag in _carry_flags(input):
-        run = run + 1 if flag else 0
-        longest = max(longest, run)
-    return longest
-
-
-OPERATIONS = {
-    "loop": re.compile("for "),
-    "conditional": re.compile(" if "),
-    "multiplication": re.compile(r"\*"),
-    "assignment": re.compile(";"),
-    "addition or subtraction": re.compile(r"[0-9a-j)][+-][0-9a-j(]"),
-}
-
-
-def operations(input: str) -> list[str]:
-    """Which operations a program's text shows."""
-    return [name for name, pattern in OPERATIONS.items() if pattern.search(input)] or ["none"]
-
-
-def grouped(
-    samples: Sequence[Sample], answers: Sequence[Answer], keys: Callable[[str], Iterable[str | int]]
-) -> dict[str, Score]:
-    """Exact match within groups of samples; a sample may be in several."""
-    groups: dict[str | int, list[bool]] = defaultdict(list)
-    for sample, found in zip(samples, answers, strict=True):
-        for key in keys(sample.input):
-            groups[key].append(is_right(sample, found))
-    return {str(key): exact(groups[key]) for key in sorted(groups, key=lambda key: (str(type(key)), key))}
-
-
-def kinds(samples: Sequence[Sample], answers: Sequence[Answer]) -> dict[str, int]:
+def kinds(task: Task, samples: Sequence[Sample], answers: Sequence[Answer]) -> dict[str, int]:
     """How many wrong answers of each kind."""
     counts = dict.fromkeys(KINDS, 0)
     for sample, found in zip(samples, answers, strict=True):
-        if not is_right(sample, found):
-            counts[kind_of(sample.input, sample.target, found.free_running)] += 1
+        if not is_right(sample, found, task.answer):
+            counts[kind_of(sample.input, task.answer(sample.target), task.answer(found.free_running))] += 1
     return counts
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from execlab.data.vocabulary import END_MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from execlab.evaluation.decoding import Answer
     from execlab.tasks import Sample
@@ -110,15 +110,15 @@ def free_running(samples: Sequence[Sample], answers: Sequence[Answer]) -> Score:
     return ratio(right, [max(len(s.target) + 1, len(text)) for s, text in zip(samples, printed, strict=True)])
 
 
-def score(samples: Sequence[Sample], answers: Sequence[Answer]) -> Scores:
-    """All three accuracies."""
+def score(samples: Sequence[Sample], answers: Sequence[Answer], counts: Callable[[str], str] = str) -> Scores:
+    """All three accuracies; exact match is of what counts in an output (a task's `answer`)."""
     return Scores(
         teacher_forced(samples, answers),
         free_running(samples, answers),
-        exact([is_right(s, a) for s, a in zip(samples, answers, strict=True)]),
+        exact([is_right(s, a, counts) for s, a in zip(samples, answers, strict=True)]),
     )
 
 
-def is_right(sample: Sample, answer: Answer) -> bool:
-    """Free-running, the whole output and the end mark."""
-    return answer.ended and answer.free_running == sample.target
+def is_right(sample: Sample, answer: Answer, counts: Callable[[str], str] = str) -> bool:
+    """Free-running, all that counts in the output, and the end mark."""
+    return answer.ended and counts(answer.free_running) == counts(sample.target)

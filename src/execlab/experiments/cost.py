@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from execlab.curriculum import stairs
+from execlab.curriculum import make_strategy
 from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
@@ -68,7 +68,7 @@ def characters(config: Config) -> int:
     decays, rate = 0, config.learning_rate
     while rate >= SMALLEST_RATE:
         decays, rate = decays + 1, rate * DECAY
-    climbs = len(stairs(config.strategy, config.goal, config.order, config.stride, config.start)) - 1
+    climbs = len(config.make_strategy().difficulties()) - 1
     evaluations = climbs * EVALUATIONS_PER_STAIR + decays * EVALUATIONS_PER_DECAY
     return evaluations * config.evaluate_every * per_step
 
@@ -82,14 +82,15 @@ def _mean_length(config: Config) -> int:
 def measure(config: Config) -> Speed:
     """A few steps at the goal and on the first stair, one evaluation, one checkpoint."""
     config = hardware.resolve(config)
-    climb = stairs(config.strategy, config.goal, config.order, config.stride, config.start)
     with tempfile.TemporaryDirectory() as folder:
-        run, feed = loop._new(config, Path(folder)), loop.make_feed(config)
+        run = loop.new_run(config, Path(folder))
         read, taken, count = 0, 0.0, 0
-        for difficulty in dict.fromkeys((climb[0], climb[-1])):
+        climb = run.strategy.difficulties()
+        for goal in dict.fromkeys((climb[0], climb[-1])):
+            feed = loop.make_feed(config, make_strategy("baseline", goal))
             for step in range(STEPS):
                 begin = time.perf_counter()
-                batch = feed.batch(step, difficulty)
+                batch = feed.batch(step)
                 loop.step(run, batch)
                 if step >= 2:  # the first ones are slower
                     read, taken, count = read + len(batch.ids), taken + time.perf_counter() - begin, count + 1
@@ -130,8 +131,7 @@ def reckon(grid: Sequence[Planned]) -> list[Cost]:
         config = planned.config
         kind: tuple[object, ...] = (
             config.model,
-            config.cells,
-            config.layers,
+            config.model_options,
             config.batch,
             config.optimizer,
             config.feed,

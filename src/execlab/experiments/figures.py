@@ -10,10 +10,9 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from execlab.curriculum import STRATEGIES
 from execlab.experiments.claims import ACCURACY
 from execlab.experiments.curves import COLOURS, STYLE, rendered
-from execlab.experiments.grids import MODIFICATIONS
+from execlab.experiments.grids import MODIFICATIONS, PAPER
 from execlab.experiments.summary import cell, difference, grouped, mean
 from execlab.files import write_atomically
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from execlab.experiments.summary import Row
 
 MARKS = dict(
-    zip(STRATEGIES, zip(COLOURS, ("o", "s", "^", "D"), (":", "--", "-.", "-"), strict=False), strict=True)
+    zip(PAPER, zip(COLOURS, ("o", "s", "^", "D"), (":", "--", "-.", "-"), strict=False), strict=True)
 )  # colour, marker, line
 
 

@@ -8,6 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from execlab import registry
 from execlab.files import open_to_append
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def start(folder: Path, name: str) -> Process:
         log.write(f"{BEGINS}{time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
         log.flush()
         return subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-c", WORKER, str(folder), name],
+            [sys.executable, "-c", WORKER, str(folder), name, *registry.trusted()],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,

@@ -6,11 +6,11 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from execlab.curriculum import STRATEGIES
 from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
 from execlab.experiments.engine import Standing, Watch, run_grid
+from execlab.experiments.grids import PAPER
 from execlab.experiments.page import write_page
 from execlab.experiments.processes import is_finished
 from execlab.experiments.rows import collect, labels, read_json, read_rows, recorded, write_rows
@@ -163,6 +163,6 @@ def write_examples(grid: Sequence[Planned], folder: Path) -> None:
         said = answer(loop.reader_of(trained, model), samples)
         for example, found in zip(setting["examples"], said, strict=True):
             said_by = {**example["predictions"], config.strategy: found.free_running}
-            example["predictions"] = {name: said_by[name] for name in STRATEGIES if name in said_by}
+            example["predictions"] = {name: said_by[name] for name in (*PAPER, *said_by) if name in said_by}
     text = json.dumps(list(settings.values()), indent=1)
     write_atomically(path, (text + "\n").encode(), root=folder)

@@ -10,7 +10,7 @@ from execlab.experiments.claims import judge
 from execlab.experiments.grids import modification
 from execlab.experiments.rows import ACCURACIES, planned_runs, read_json, read_rows
 from execlab.experiments.summary import Mean
-from execlab.training.config import Config
+from execlab.training.config import config_from_dict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def _run_of_row(line: Row) -> Run:
 
 
 def _run_of_report(report: dict[str, Any]) -> Run:
-    config, counters, test = Config(**report["config"]), report["counters"], report["test"]
+    config, counters, test = config_from_dict(report["config"]), report["counters"], report["test"]
     network = "" if config.model == "lstm" else f"{config.model}, "  # the paper's goes without saying
     how = (f"{network}{config.strategy}", config.precision, config.threads)
     what = _what(config.task, config.length, config.nesting, modification(config), *how)

@@ -92,7 +92,7 @@ def labels(experiment: str, scale: str, planned: Planned) -> dict[str, Any]:
         "modification": modification(config),
         "budget": "short" if is_short(planned.name) else "full",
         "scrambled": config.scramble is not None,
-        "order": config.order,
+        "order": config.strategy_options.get("order", "length_first"),
         "seed": config.seed,
     }
 

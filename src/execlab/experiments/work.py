@@ -16,15 +16,18 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from execlab import registry
 from execlab.errors import ExeclabError
 from execlab.files import read_regular, write_atomically
 from execlab.training import checkpoints, loop, runs
-from execlab.training.config import Config
+from execlab.training.config import config_from_dict
 from execlab.training.locking import BusyError
 from execlab.training.view import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+
+    from execlab.training.config import Config
 
 RESOLVED = ("device", "precision", "kernel", "threads")  # what `auto` is decided for
 PATIENCE = 600.0  # seconds for the process before: it may still be saving, or be cut off from us and at work
@@ -85,7 +88,7 @@ def read_grid(folder: Path) -> dict[str, Config]:
     """The inverse."""
     path = folder / "grid.json"
     try:
-        return {name: Config(**fields) for name, fields in json.loads(read_regular(path)).items()}
+        return {name: config_from_dict(fields) for name, fields in json.loads(read_regular(path)).items()}
     except FileNotFoundError:
         raise ExeclabError(f"{folder} holds no grid of runs: it has no grid.json") from None
     except ExeclabError as error:
@@ -105,13 +108,15 @@ def _end_with_parent() -> None:
 
 def main() -> None:
     """The process's beginning and end."""
-    folder, name = Path(sys.argv[1]), sys.argv[2]
+    folder, name, *named = sys.argv[1:]
     _end_with_parent()
     try:
-        grid = read_grid(folder)
+        registry.trust(*named)
+        where = Path(folder)
+        grid = read_grid(where)
         if name not in grid:
             raise ExeclabError(f"{folder}/grid.json does not list the run {name}")
-        work(folder / "runs" / name, grid[name])
+        work(where / "runs" / name, grid[name])
     except ExeclabError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

@@ -7,13 +7,13 @@ PyTorch keeps the gates in the order r, z, n.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
 from execlab.models.model import Matrix, Model, Precision
+from execlab.models.options import GRUOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from execlab.models.native import Native
 
 GATES = 3
-
-
-@dataclass(frozen=True)
-class GRUOptions:
-    """What a GRU is."""
-
-    layers: int = 2
-    cells: int = 400
-    embedding: int = 400
-    init: float = 0.08
-    chrono: float = 0.0
 
 
 class GRU(Model):

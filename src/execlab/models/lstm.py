@@ -8,7 +8,6 @@ cuDNN or MPS. PyTorch keeps the gates in the order i, f, g, o.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
@@ -16,6 +15,7 @@ from torch import Tensor, nn
 
 from execlab.models import native
 from execlab.models.model import Matrix, Model, Precision
+from execlab.models.options import LSTMOptions
 from execlab.models.recurrence import half_linear, half_recur, recur
 
 if TYPE_CHECKING:
@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 
 State = tuple[Tensor, Tensor]  # h and c, (layers, rows, n) each
 GATES = 4
-
-
-@dataclass(frozen=True)
-class LSTMOptions:
-    """What an LSTM is."""
-
-    layers: int = 2
-    cells: int = 400
-    embedding: int = 400
-    init: float = 0.08
-    forget_bias: float = 0.0
-    chrono: float = 0.0
 
 
 class LSTM(Model):
@@ -58,8 +46,8 @@ class LSTM(Model):
         cells, layers, embedding = options.cells, options.layers, options.embedding
         self.embedding = nn.Parameter(torch.empty(vocabulary, embedding))
         sizes = [embedding] + [cells] * (layers - 1)
-        self.from_below = nn.ParameterList(torch.empty(GATES * cells, size) for size in sizes)
-        self.from_before = nn.ParameterList(torch.empty(GATES * cells, cells) for _ in sizes)
+        self.weight_ih = nn.ParameterList(torch.empty(GATES * cells, size) for size in sizes)
+        self.weight_hh = nn.ParameterList(torch.empty(GATES * cells, cells) for _ in sizes)
         self.bias = nn.ParameterList(torch.empty(GATES * cells) for _ in sizes)
         self.output = nn.Parameter(torch.empty(vocabulary, cells))
         self.output_bias = nn.Parameter(torch.empty(vocabulary))
@@ -105,15 +93,15 @@ class LSTM(Model):
 
     def _weights(self) -> list[Tensor]:
         weights: list[Tensor] = []
-        for below, before, bias in zip(self.from_below, self.from_before, self.bias, strict=True):
+        for below, before, bias in zip(self.weight_ih, self.weight_hh, self.bias, strict=True):
             weights += [below, before, bias, self.no_bias]
         return weights
 
     def _learn(self, ids: Tensor, batch_sizes: Tensor, state: State) -> tuple[Tensor, State]:
         # A character's way through the first layer's weights is a row of a small table.
-        table = nn.functional.linear(self.embedding, self.from_below[0], self.bias[0])  # (V, 4n)
+        table = nn.functional.linear(self.embedding, self.weight_ih[0], self.bias[0])  # (V, 4n)
         h, hs, cs = table, [], []
-        for layer, (below, before, bias) in enumerate(zip(self.from_below, self.from_before, self.bias, strict=True)):
+        for layer, (below, before, bias) in enumerate(zip(self.weight_ih, self.weight_hh, self.bias, strict=True)):
             h0, c0 = state[0][layer], state[1][layer]
             if self.precision == "bfloat16" and self.kernel is not None:
                 rest = (before, h0, c0, batch_sizes, self.kernel)
@@ -155,7 +143,7 @@ class LSTM(Model):
 
     def matrices(self) -> list[Matrix]:
         """Every gate is a matrix of its own."""
-        return [Matrix(parameter, GATES) for parameter in (*self.from_below, *self.from_before)]
+        return [Matrix(parameter, GATES) for parameter in (*self.weight_ih, *self.weight_hh)]
 
     def flops_per_character(self) -> float:
         """Forward, and twice as many backward; the first layer's input is a row of a table."""

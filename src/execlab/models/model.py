@@ -8,7 +8,6 @@ padded. What a row has read so far is its state; only the model looks inside.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from torch import Tensor, nn
@@ -90,11 +89,6 @@ class Model(nn.Module):
     def unpack_state(self, tensors: Mapping[str, Tensor]) -> State:
         """The inverse."""
         raise NotImplementedError(f"{type(self).__name__} carries no state")
-
-
-def options_from(kind: type[Model], settings: object) -> Any:
-    """The options of a kind of model, taken from the attributes of the same names."""
-    return kind.Options(**{field.name: getattr(settings, field.name) for field in fields(kind.Options)})
 
 
 def last_places(batch_sizes: Tensor) -> Tensor:

@@ -10,36 +10,19 @@ learned embedding of the step is added before each.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from execlab.errors import ExeclabError
 from execlab.models.model import Matrix, Model, Precision
+from execlab.models.options import TransformerOptions
 
 if TYPE_CHECKING:
     from execlab.models.native import Native
 
 FEED_FORWARD = 4  # times the width
 BASE = 10_000.0  # of the rotary wavelengths
-
-
-@dataclass(frozen=True)
-class TransformerOptions:
-    """What a Transformer is; `cells` is its width."""
-
-    layers: int = 4
-    cells: int = 128
-    heads: int = 4
-    init: float = 0.08
-
-    def __post_init__(self) -> None:
-        if self.cells % (2 * self.heads):
-            raise ExeclabError(
-                f"cells is {self.cells}; for {self.heads} heads it must be a multiple of {2 * self.heads}"
-            )
 
 
 class State(NamedTuple):

@@ -203,7 +203,7 @@ def _problem(error: ExeclabError) -> schemas.Problem:
 def _sample(task: Task, length: int, nesting: int, seed: int | None) -> schemas.Sample:
     seed = secrets.randbelow(2**32) if seed is None else seed
     made = make_task(task, {})
-    source = Source(made, Difficulty(length, nesting if task == "program" else 1), "test", seed, purpose="playground")
+    source = Source(made, Difficulty(length, min(nesting, made.hardest.nesting)), "test", seed, purpose="playground")
     row = source.row(0)
     return schemas.Sample(
         task=task,
@@ -220,7 +220,7 @@ def _execute(asked: schemas.Execute) -> schemas.Executed:
     check_characters(asked.input)
     told: list[schemas.Step] = []
     size = 0
-    for step in trace(asked.input) if asked.task != "memorization" else ():
+    for step in trace(asked.input) if make_task(asked.task, {}).is_python else ():
         variables = {name: _short(value) for name, value in step.variables.items()}
         size += sum(len(name) + len(value) for name, value in variables.items())
         if len(told) == schemas.MAX_STEPS or size > schemas.MAX_TRACE:

@@ -17,10 +17,11 @@ from execlab.files import open_regular, read_regular
 from execlab.playground import folders
 from execlab.playground.schemas import Accuracy, Model
 from execlab.training import checkpoints, runs
-from execlab.training.config import Config
+from execlab.training.config import config_from_dict
 from execlab.training.load import load
 
 if TYPE_CHECKING:
+    from execlab.training.config import Config
     from execlab.training.load import Executor
 
 SHIPPED = Path(__file__).parent / "models"
@@ -99,7 +100,9 @@ class Shelf:
 
     def _shipped(self, path: Path) -> Model:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        return _described(path.stem, Config(**about["config"]), about["parameters"], _accuracies(about), shipped=True)
+        return _described(
+            path.stem, config_from_dict(about["config"]), about["parameters"], _accuracies(about), shipped=True
+        )
 
     def _of_run(self, id: str, folder: Path) -> Model | None:
         try:
@@ -116,9 +119,9 @@ class Shelf:
 
 
 def _described(id: str, config: Config, parameters: int, accuracies: dict[str, Accuracy], *, shipped: bool) -> Model:
-    words = [word for word in ("invert", "double") if getattr(config, word)]
+    words = [name for name, value in config.task_options.items() if value is True]
     words += ["scrambled"] if config.scramble is not None else []
-    hard = f"length {config.length}" + (f", nesting {config.nesting}" if config.task == "program" else "")
+    hard = f"length {config.length}" + f", nesting {config.nesting}" * (config.make_task().hardest.nesting > 1)
     return Model(
         id=id,
         name=", ".join([f"{config.task}, {hard}, {config.strategy}", *words, *([] if shipped else [id])]),
@@ -127,8 +130,8 @@ def _described(id: str, config: Config, parameters: int, accuracies: dict[str, A
         nesting=config.nesting,
         strategy=config.strategy,
         parameters=parameters,
-        layers=config.layers,
-        cells=config.cells,
+        layers=int(config.model_options.get("layers") or 1),
+        cells=int(config.model_options.get("cells") or 0),
         modification=", ".join(word for word in words if word != "scrambled"),
         scramble=config.scramble,
         accuracies=accuracies,

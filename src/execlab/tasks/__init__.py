@@ -2,36 +2,58 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING
 
-from execlab.errors import ExeclabError, unknown
+from execlab.errors import ExeclabError
+from execlab.options import complete
+from execlab.registry import broken, find, is_path
 from execlab.tasks.addition import AdditionTask
 from execlab.tasks.memorization import MemorizationTask
 from execlab.tasks.program import ProgramTask
 from execlab.tasks.task import Difficulty, Sample, Task, check_difficulty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-TASKS: dict[str, Callable[..., Task]] = {
+TASKS: dict[str, type[Task]] = {
     "program": ProgramTask,
     "addition": AdditionTask,
     "memorization": MemorizationTask,
 }
+NEEDS: tuple[str, ...] = (
+    "name",
+    "hardest",
+    "is_python",
+    "symbols",
+    "outputs",
+    "variant",
+    "draw",
+    "render",
+    "plain",
+    "solve",
+    "answer",
+)
+NEEDS += ("groups", "describe", "outside", "target_of")
+
+
+def task_class(name: str) -> type[Task]:
+    """The class behind a name or a trusted import path."""
+    kind: type[Task] = find("task", name, TASKS, NEEDS)
+    return kind
 
 
 def make_task(name: str, options: Mapping[str, object]) -> Task:
     """The named task with these options; None stands for an option's default."""
-    if name not in TASKS:
-        raise unknown("task", name, TASKS)
-    kind = TASKS[name]
-    known = set(inspect.signature(kind).parameters)
-    given = {key: value for key, value in options.items() if value is not None}
-    if strangers := sorted(given.keys() - known):
-        has = f"its options are {', '.join(sorted(known))}" if known else "it has no options"
-        raise ExeclabError(f"the task {name} has no option {strangers[0]!r}; {has}")
-    return kind(**given)
+    kind = task_class(name)
+    given = complete("task", name, kind, options)
+    if not is_path(name):
+        return kind(**given)
+    try:
+        return kind(**given)
+    except ExeclabError:
+        raise
+    except Exception as error:
+        raise broken("task", name, error) from error
 
 
-__all__ = ["TASKS", "Difficulty", "Sample", "Task", "check_difficulty", "make_task"]
+__all__ = ["TASKS", "Difficulty", "Sample", "Task", "check_difficulty", "make_task", "task_class"]

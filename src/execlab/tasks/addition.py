@@ -2,29 +2,31 @@
 
 >>> AdditionTask().solve("print(398345+425098)")
 '823443'
+>>> AdditionTask().groups(Sample("print(95+17)", "112"))
+{'carries': ['2'], 'longest_carry_chain': ['2']}
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from execlab.programs import execute
 from execlab.randomness import below
-from execlab.tasks.task import Difficulty, Sample
+from execlab.tasks.task import Difficulty, Sample, Task, too_long
 
 if TYPE_CHECKING:
     from random import Random
 
 
 @dataclass(frozen=True)
-class AdditionTask:
+class AdditionTask(Task):
     """Sums of two numbers."""
 
     name: ClassVar[str] = "addition"
     hardest: ClassVar[Difficulty] = Difficulty(length=50)
     is_python: ClassVar[bool] = True
-    variant: ClassVar[str] = ""
 
     def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
         """Two operands, each uniform among the positive integers of `length` digits."""
@@ -33,14 +35,36 @@ class AdditionTask:
         a, b = smallest + below(rng, 9 * smallest), smallest + below(rng, 9 * smallest)
         return Sample(f"print({a}+{b})", str(a + b))
 
-    def modify(self, plain: str) -> str:
-        """Nothing to modify."""
-        return plain
-
-    def plain(self, input: str) -> str:
-        """Nothing to undo."""
-        return input
-
     def solve(self, input: str) -> str:
         """What our interpreter prints."""
         return str(execute(input))
+
+    def groups(self, sample: Sample) -> dict[str, list[str]]:
+        """By how many digit places carry, and by the longest chain of carries."""
+        flags = carry_flags(sample.input)
+        longest = run = 0
+        for flag in flags:
+            run = run + 1 if flag else 0
+            longest = max(longest, run)
+        return {"carries": [str(sum(flags))], "longest_carry_chain": [str(longest)]}
+
+    def describe(self, difficulty: Difficulty) -> str:
+        """Digits."""
+        return f"{difficulty.length} digits"
+
+    def outside(self, input: str, goal: Difficulty) -> str | None:
+        """More digits."""
+        return too_long(input, goal.length, goal.length)
+
+
+def carry_flags(input: str) -> list[bool]:
+    """Whether each digit place of a sum carries, lowest first."""
+    operands = re.fullmatch(r"print\(([0-9]+)\+([0-9]+)\)", input)
+    if operands is None:
+        return []
+    width = max(len(operands[1]), len(operands[2]))
+    flags, carry = [], 0
+    for a, b in zip(reversed(operands[1].zfill(width)), reversed(operands[2].zfill(width)), strict=True):
+        carry = int(a) + int(b) + carry >= 10
+        flags.append(bool(carry))
+    return flags

@@ -1,7 +1,7 @@
 """The memorization task (section 3.2): read digits, print them; the input may be inverted, doubled, or both.
 
 >>> task = MemorizationTask(invert=True, double=True)
->>> task.modify("12345")
+>>> task.render(Sample("12345", "12345")).input
 '54321;54321'
 >>> task.solve("54321;54321")
 '12345'
@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from execlab.errors import ExeclabError
+from execlab.options import option
 from execlab.randomness import below
-from execlab.tasks.task import Difficulty, Sample
+from execlab.tasks.task import Difficulty, Sample, Task, too_long
 
 if TYPE_CHECKING:
     from random import Random
@@ -24,27 +25,25 @@ SEPARATOR = ";"
 
 
 @dataclass(frozen=True)
-class MemorizationTask:
+class MemorizationTask(Task):
     """Strings of digits, every digit uniform."""
 
     name: ClassVar[str] = "memorization"
     hardest: ClassVar[Difficulty] = Difficulty(length=200)
-    is_python: ClassVar[bool] = False
-    variant: ClassVar[str] = ""
 
-    invert: bool = False
-    double: bool = False
+    invert: bool = option(False, "Memorization: reverse the input.")
+    double: bool = option(False, "Memorization: write the input twice.")
 
     def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
         """`length` digits, leading zeros included."""
         digits = str(below(rng, 10**difficulty.length)).zfill(difficulty.length)
         return Sample(digits, digits)
 
-    def modify(self, plain: str) -> str:
-        """Inverted first, then doubled."""
+    def render(self, sample: Sample) -> Sample:
+        """The input inverted first, then doubled."""
         # paper: silent on the order; the two orders give the same text
-        text = plain[::-1] if self.invert else plain
-        return f"{text}{SEPARATOR}{text}" if self.double else text
+        text = sample.input[::-1] if self.invert else sample.input
+        return sample._replace(input=f"{text}{SEPARATOR}{text}" if self.double else text)
 
     def plain(self, input: str) -> str:
         """The digits in the order in which they are to be printed."""
@@ -58,3 +57,11 @@ class MemorizationTask:
         if not re.fullmatch("[0-9]{1,200}", text) or (separator and not self.double):
             raise ExeclabError("the input of memorization is 1 to 200 digits")
         return text[::-1] if self.invert else text
+
+    def describe(self, difficulty: Difficulty) -> str:
+        """Digits."""
+        return f"{difficulty.length} digits"
+
+    def outside(self, input: str, goal: Difficulty) -> str | None:
+        """More digits."""
+        return too_long(input, goal.length, goal.length)

@@ -1,13 +1,14 @@
 """What every task is: it draws samples of a difficulty, and it knows the truth about any input.
 
 A task's options are fields of its frozen dataclass. Most change only how a sample is written (a layout, an inverted
-input): `draw` gives the plain sample, `modify` writes its input as the options say, and `plain` undoes that. What
-changes the sample itself (a dialect) is the task's `variant`.
+input): `draw` gives the plain sample, `render` writes it as the options say, and `plain` undoes that. What changes the
+sample itself (a dialect) is the task's `variant`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from execlab.errors import ExeclabError
 
@@ -20,6 +21,10 @@ class Sample(NamedTuple):
 
     input: str
     target: str
+    operations: tuple[str, ...] = ()  # what the generator built it from, for tables of errors
+
+    def __repr__(self) -> str:
+        return f"Sample(input={self.input!r}, target={self.target!r})"
 
 
 class Difficulty(NamedTuple):
@@ -29,28 +34,57 @@ class Difficulty(NamedTuple):
     nesting: int = 1
 
 
-class Task(Protocol):
-    """The contract of a task; `TASKS` lists them all."""
+class Task(ABC):
+    """The contract of a task; `TASKS` lists the built-in ones. Only the first three methods must be defined."""
 
-    name: ClassVar[str]
+    name: ClassVar[str]  # part of what decides a sample's split
     hardest: ClassVar[Difficulty]
-    is_python: ClassVar[bool]  # whether CPython can run its inputs
+    is_python: ClassVar[bool] = False  # whether CPython can run its inputs
+    symbols: ClassVar[str] = ""  # characters that it needs beyond the shared vocabulary
+    outputs: ClassVar[str] = "0123456789"  # what a target is written with
+
+    @abstractmethod
+    def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
+        """A plain sample, before its options rewrite it."""
+
+    @abstractmethod
+    def solve(self, input: str) -> str:
+        """The true target of any (rendered) input, computed independently of how samples are drawn."""
+
+    def target_of(self, output: str) -> str:
+        """The target of an input for which CPython prints this output; only of tasks that are Python."""
+        return output
 
     @property
     def variant(self) -> str:
         """Tells apart what is drawn under different options; empty if nothing does."""
+        return ""
 
-    def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
-        """A plain sample, before any modification."""
-
-    def modify(self, plain: str) -> str:
-        """A plain input as the model shall read it."""
+    def render(self, sample: Sample) -> Sample:
+        """A plain sample as the model shall read and print it."""
+        return sample
 
     def plain(self, input: str) -> str:
-        """The inverse of `modify`: what the split is decided on."""
+        """The plain input behind a rendered one: what the split is decided on."""
+        return input
 
-    def solve(self, input: str) -> str:
-        """The true target of any (modified) input, found independently of how samples are drawn."""
+    def answer(self, printed: str) -> str:
+        """What counts in what a model printed."""
+        return printed
+
+    def groups(self, sample: Sample) -> dict[str, list[str]]:
+        """Tables of errors that a sample belongs to, and its rows there: {"carries": ["2"]}."""
+        del sample
+        return {}
+
+    def describe(self, difficulty: Difficulty) -> str:
+        """A difficulty in words."""
+        return f"length {difficulty.length}" + f", nesting {difficulty.nesting}" * (self.hardest.nesting > 1)
+
+    def outside(self, input: str, goal: Difficulty) -> str | None:
+        """In which way a plain input is harder than anything up to the goal; None if it is not."""
+        del input, goal
+        return None
 
 
 def check_difficulty(task: Task, difficulty: Difficulty) -> Difficulty:
@@ -61,3 +95,22 @@ def check_difficulty(task: Task, difficulty: Difficulty) -> Difficulty:
             allowed = f"it must be from 1 to {highest}" if highest > 1 else "it can only be 1"
             raise ExeclabError(f"{field} is {value} for the task {task.name}, but {allowed}")
     return difficulty
+
+
+def longest_number(text: str) -> int:
+    """How many digits stand in a row at most.
+
+    >>> longest_number("print(123+4567)")
+    4
+    """
+    longest = run = 0
+    for character in text:
+        run = run + 1 if character in "0123456789" else 0
+        longest = max(longest, run)
+    return longest
+
+
+def too_long(text: str, allowed: int, trained: int) -> str | None:
+    """A sentence if a text has more digits in a row than allowed."""
+    digits = longest_number(text)
+    return f"it has {digits} digits in a row, and the model was trained on {trained}" if digits > allowed else None

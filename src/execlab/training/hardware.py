@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from execlab.errors import ExeclabError
-from execlab.models import MODELS, native, options_from
+from execlab.models import make_options, model_class, native
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,8 +130,7 @@ def multiplies_bfloat16() -> bool:
 
 
 def _find_kernel(config: Config) -> native.Native | str:
-    kind = MODELS[config.model]
-    return kind.find_kernel(options_from(kind, config))
+    return model_class(config.model).find_kernel(make_options(config.model, config.model_options))
 
 
 def _kernel(config: Config, device: str) -> Kernel:
@@ -143,20 +142,20 @@ def _kernel(config: Config, device: str) -> Kernel:
     if isinstance(reason, native.Native):
         return "native"
     if config.kernel == "native":
-        raise ExeclabError(f"kernel=native cannot be had here: {reason}")
+        raise ExeclabError(f"kernel=native is not available here: {reason}")
     return "torch"
 
 
 def claim(config: Config) -> torch.device:
-    """The device and the threads of a resolved Config, or a sentence why they cannot be had."""
+    """The device and the threads of a resolved Config, or a sentence why they are not available."""
     try:
         device = torch.device(config.device)
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError):
         raise ExeclabError(
-            f"the device {config.device!r} cannot be had here; known are cpu, cuda, mps and auto"
+            f"the device {config.device!r} is not available on this machine; choose cpu, cuda, mps or auto"
         ) from None
     torch.set_num_threads(config.threads)
     if torch.get_num_threads() != config.threads:
-        raise ExeclabError(f"{config.threads} threads cannot be had here; torch gives {torch.get_num_threads()}")
+        raise ExeclabError(f"{config.threads} threads are not available here; PyTorch gives {torch.get_num_threads()}")
     return device

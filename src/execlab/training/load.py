@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from execlab import registry
 from execlab.data.scramble import scramble, unscramble
 from execlab.data.vocabulary import END_MARK, check_characters
 from execlab.errors import ExeclabError
@@ -17,6 +16,8 @@ from execlab.training import runs, weights
 from execlab.training.prompt import prompt_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torch import Tensor
 
     from execlab.training.config import Config
@@ -61,45 +62,39 @@ class Executor:
         """
         sample = self.sample(text)
         seed = self.config.scramble
-        seen = sample if seed is None else scramble(seed, sample)
+        vocabulary = self.reader.vocabulary
+        seen = sample if seed is None else scramble(seed, sample, vocabulary)
         forced = seen.target if teacher_forced else None
         characters = spell(self.reader, seen.input, target=forced, others=others, activations=activations)
         if seed is not None:
-            characters = [_unscrambled(seed, character) for character in characters]
-        said = "".join(character.character for character in characters)
-        said = said.removesuffix(END_MARK) if teacher_forced else said.split(END_MARK)[0]
-        return Prediction(sample.input, said, sample.target, characters, self._outside(text))
+            characters = [_unscrambled(seed, character, vocabulary) for character in characters]
+        text_printed = "".join(character.character for character in characters)
+        printed = text_printed.removesuffix(END_MARK) if teacher_forced else text_printed.split(END_MARK)[0]
+        outside = self.config.make_task().outside(text, self.config.goal)
+        return Prediction(sample.input, printed, sample.target, characters, outside)
 
     def sample(self, text: str) -> Sample:
         """A plain input as this model reads it (but for scrambling), with the true output."""
         task = self.config.make_task()
-        modified = task.modify(task.plain(text) if task.is_python else text)
-        check_characters(modified)
-        return Sample(modified, task.solve(modified))
-
-    def _outside(self, text: str) -> str | None:
-        """How a plain input exceeds the trained difficulty, if it does."""
-        goal = self.config.goal
-        digits = max((len(number) for number in re.findall("[0-9]+", text)), default=0)
-        # 10^length is drawn too, and has one digit more
-        allowed = goal.length + (self.config.task == "program" and str(10**goal.length) in text)
-        if digits > allowed:
-            return f"it has {digits} digits in a row, and the model was trained on {goal.length}"
-        if self.config.task == "program":
-            used = sum(isinstance(node, ast.BinOp | ast.IfExp | ast.For) for node in ast.walk(ast.parse(text)))
-            if used > goal.nesting:
-                return f"it has {used} operations, and the model was trained on {goal.nesting}"
-        return None
+        plain = task.plain(text) if task.is_python else text
+        rendered = task.render(Sample(plain, "")).input
+        check_characters(rendered, self.reader.vocabulary)
+        return Sample(rendered, task.solve(rendered))
 
 
-def _unscrambled(seed: int, found: Character) -> Character:
-    letters = unscramble(seed, Sample(found.character, "".join(letter for letter, _ in found.alternatives)))
-    others = [(letter, share) for letter, (_, share) in zip(letters.target, found.alternatives, strict=True)]
-    return Character(letters.input, found.probability, others)
+def _unscrambled(seed: int, printed: Character, vocabulary: str) -> Character:
+    others = "".join(letter for letter, _ in printed.alternatives)
+    letters = unscramble(seed, Sample(printed.character, others), vocabulary)
+    shares = [(letter, share) for letter, (_, share) in zip(letters.target, printed.alternatives, strict=True)]
+    return Character(letters.input, printed.probability, shares)
 
 
-def load(path: str | Path) -> Executor:
-    """The model of a run folder (finished or not) or of a model.safetensors file."""
+def load(path: str | Path, *, trust: Sequence[str] = ()) -> Executor:
+    """The model of a run folder (finished or not) or of a model.safetensors file.
+
+    A run with classes from outside execlab is loaded only if `trust` names their import paths.
+    """
+    registry.trust(*trust)
     where = Path(path)
     if where.is_dir():
         if (where / "model.safetensors").exists():
@@ -111,4 +106,4 @@ def load(path: str | Path) -> Executor:
         model, config = weights.load_model(where)
     else:
         raise ExeclabError(f"there is no run or model at {where}")
-    return Executor(config, Reader(model.eval(), prompt_of(config)), where)
+    return Executor(config, Reader(model.eval(), prompt_of(config), weights.vocabulary_of(config)), where)

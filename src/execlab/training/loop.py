@@ -1,7 +1,7 @@
 """The one training loop: draw, step, sometimes evaluate, maybe climb or decay, log, maybe checkpoint.
 
 All that a run is, between two steps, stands in `Run` (state.py). A checkpoint holds all of it, and batches are
-functions of (seed, step, difficulty), so a resumed run continues to the same bits as one that was never interrupted.
+functions of (seed, step, strategy), so a resumed run continues to the same bits as one that was never interrupted.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from execlab.curriculum import Curriculum, stairs
+from execlab.curriculum import Scores, Tally
 from execlab.data.batches import AlignedFeed, Lesson, StreamFeed
 from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import Reader, answer
 from execlab.evaluation.scores import exact, teacher_forced, whole
-from execlab.models import MODELS
+from execlab.models import model_class
 from execlab.training import checkpoints, hardware, parallel, runs, weights
+from execlab.training.contracts import check_contracts
 from execlab.training.locking import locked_run
 from execlab.training.optimizers import make_optimizer
 from execlab.training.prompt import prompt_of
@@ -36,8 +37,9 @@ from execlab.training.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from execlab.curriculum import Strategy
     from execlab.data.batches import Batch
-    from execlab.models import Model
+    from execlab.models.model import Model
     from execlab.tasks import Difficulty, Sample
     from execlab.training.config import Config
     from execlab.training.parallel import Ranks
@@ -52,7 +54,7 @@ def train(config: Config, out: str | Path | None = None, *, force: bool = False,
     ranks = parallel.join(config.batch)
     if ranks.leads:
         runs.check_free(folder, force=force)  # before anything in it is touched
-    run = _new(hardware.resolve(config), folder, ranks)
+    run = new_run(hardware.resolve(config), folder, ranks)
     with locked_run(folder) if ranks.leads else nullcontext(run.check) as run.check:
         if ranks.leads:
             runs.create(folder, run.config, count_parameters(run.model), force=force)
@@ -72,7 +74,7 @@ def resume(out: str | Path, *, view: View | None = None) -> Path:
     with locked_run(folder) if ranks.leads else nullcontext(lambda: None) as check:
         newest = checkpoints.newest(folder / "checkpoints")
         weights.check_checkpoint(config, newest.data, newest.path)  # before anything is built
-        run = _new(config, folder, ranks)
+        run = new_run(config, folder, ranks)
         run.check = check
         run.restore(newest.load())
         if ranks.leads:
@@ -99,31 +101,25 @@ def count_parameters(model: nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def _new(config: Config, folder: Path, ranks: Ranks = ALONE) -> Run:
+def new_run(config: Config, folder: Path, ranks: Ranks = ALONE) -> Run:
+    """A run before its first step; nothing is written."""
     device = hardware.claim(config)
     torch.set_deterministic_debug_mode("error")  # use_deterministic_algorithms would import the compiler: seconds
     # Everything here is written before it is read, and filling costs a twelfth of a step.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    if config.feed == "stream" and not MODELS[config.model].carries_state:
+    if config.feed == "stream" and not model_class(config.model).carries_state:
         raise ExeclabError(f"the model {config.model} reads whole samples, not an endless stream: say --feed aligned")
     model = weights.make_model(config)
     model.initialize(config.seed)
     model.to(device)
-    curriculum = Curriculum(
-        stairs(config.strategy, config.goal, config.order, config.stride, config.start),
-        config.trigger,
-        config.advance_at,
-        config.patience,
-        config.rise,
-    )
-    return Run(config, folder, device, model, make_optimizer(config, model), curriculum, ranks)
+    strategy = config.make_strategy()
+    check_contracts(config, config.make_task(), strategy, model)
+    return Run(config, folder, device, model, make_optimizer(config, model), strategy, ranks)
 
 
-def make_feed(config: Config) -> AlignedFeed | StreamFeed:
+def make_feed(config: Config, strategy: Strategy) -> AlignedFeed | StreamFeed:
     """The samples of a run, as batches."""
-    lesson = Lesson(
-        config.make_task(), config.goal, config.strategy, config.mix_share, config.scramble, config.data_seed
-    )
+    lesson = Lesson(config.make_task(), strategy, config.strategy, config.scramble, config.data_seed)
     if config.feed == "aligned":
         return AlignedFeed(lesson, config.batch)
     return StreamFeed(lesson, config.batch, config.window, config.evaluate_every)
@@ -131,14 +127,14 @@ def make_feed(config: Config) -> AlignedFeed | StreamFeed:
 
 def _train(run: Run, view: View) -> None:
     """From wherever the run stands to its end."""
-    config, counters, curriculum = run.config, run.counters, run.curriculum
-    feed = make_feed(config)
+    config, counters = run.config, run.counters
+    feed = make_feed(config, run.strategy)
     view.begin(config, count_parameters(run.model), counters.step)
     with view, _stop_signal() as stopped:
         while not counters.finished:
             begin = time.perf_counter()
-            batch = feed.batch(counters.step, curriculum.current)
-            loss, right, counted = step(run, batch)
+            batch = feed.batch(counters.step)
+            loss, tallies = step(run, batch)
             if not math.isfinite(loss):
                 raise ExeclabError(
                     f"the loss became {loss} at step {counters.step}; the last good checkpoint is kept in "
@@ -148,8 +144,7 @@ def _train(run: Run, view: View) -> None:
             counters.samples += batch.samples
             counters.characters += len(batch.ids)
             counters.loss += loss
-            counters.right += right
-            counters.counted += counted
+            counters.count(tallies)
             counters.seconds += time.perf_counter() - begin
             counters.finished = run.end()
             view.advance(counters.step, counters.characters, run.used())
@@ -167,8 +162,8 @@ def _train(run: Run, view: View) -> None:
         _finish(run, view)
 
 
-def step(run: Run, batch: Batch) -> tuple[float, int, int]:
-    """One step of learning; gives the summed loss, the right characters and how many count."""
+def step(run: Run, batch: Batch) -> tuple[float, dict[Difficulty, Tally]]:
+    """One step of learning; gives the summed loss, and by difficulty the right characters and how many count."""
     config, model, ranks = run.config, run.model, run.ranks
     share = ranks.share(batch)
     state = model.start(int(share.batch_sizes[0])) if run.carried is None else run.carried
@@ -179,7 +174,8 @@ def step(run: Run, batch: Batch) -> tuple[float, int, int]:
     features, state = model(ids, torch.from_numpy(share.batch_sizes), state)
     logits = model.logits(features.index_select(0, torch.from_numpy(places).to(run.device)))  # where an answer counts
     loss = nn.functional.cross_entropy(logits.float(), target, reduction="sum")
-    counted = int((batch.targets >= 0).sum())  # of all ranks
+    counts = np.bincount(batch.groups[batch.targets >= 0], minlength=len(batch.drawn))  # of all ranks
+    counted = int(counts.sum())
     run.optimizer.zero_grad(set_to_none=True)
     # paper: the sum over the window divided by the rows; aligned: the mean over output characters
     (loss / (config.batch if config.feed == "stream" else max(counted, 1))).backward()  # type: ignore[no-untyped-call]
@@ -190,13 +186,16 @@ def step(run: Run, batch: Batch) -> tuple[float, int, int]:
     run.optimizer.step()
     if config.feed == "stream":
         run.carried = model.unpack_state({name: part.detach() for name, part in model.pack_state(state).items()})
-    total, right = ranks.add(loss.item(), float((logits.argmax(-1) == target).sum()))
-    return total, int(right), counted
+    hits = (logits.argmax(-1) == target).cpu().numpy()
+    mine = np.bincount(share.groups[places][hits], minlength=len(batch.drawn))
+    total, *right = ranks.add(loss.item(), *mine.tolist())
+    tallies = zip(batch.drawn.items(), right, counts.tolist(), strict=True)
+    return total, {difficulty: Tally(samples, int(r), c) for (difficulty, samples), r, c in tallies}
 
 
 def reader_of(config: Config, model: Model) -> Reader:
     """The model as it reads samples one by one."""
-    return Reader(model, prompt_of(config))
+    return Reader(model, prompt_of(config), weights.vocabulary_of(config))
 
 
 def validation_samples(config: Config, difficulty: Difficulty, count: int) -> list[Sample]:
@@ -208,19 +207,20 @@ def validation_samples(config: Config, difficulty: Difficulty, count: int) -> li
 
 
 def evaluate(run: Run, view: View) -> None:
-    """Score on validation at the current difficulty and at the goal, log it, and let the curriculum decide."""
-    config, counters, curriculum = run.config, run.counters, run.curriculum
+    """Score on validation what the strategy asks for and the goal, log it, and let the strategy decide."""
+    config, counters, strategy = run.config, run.counters, run.strategy
     reader = reader_of(config, run.model)
-    current, goal_exact_match = curriculum.current, 0.0
-    accuracies = {current: 0.0, config.goal: 0.0}
+    current, goal_exact_match = strategy.current, 0.0
+    accuracies = dict.fromkeys([current, *strategy.probes(), config.goal], 0.0)
     for difficulty in accuracies if run.ranks.leads else ():
         samples = validation_samples(config, difficulty, config.evaluate_count)
         answers = answer(reader, samples, free_running=False)
         accuracies[difficulty] = teacher_forced(samples, answers).value
-        goal_exact_match = exact(whole(samples, answers)).value
+        if difficulty == config.goal:
+            goal_exact_match = exact(whole(samples, answers)).value
     accuracies = dict(zip(accuracies, run.ranks.tell(*accuracies.values()), strict=True))
-    training = counters.right / max(counters.counted, 1)
-    line = {
+    scores = Scores(accuracies, counters.training())
+    line: dict[str, Any] = {
         "step": counters.step,
         "samples": counters.samples,
         "characters": counters.characters,
@@ -228,15 +228,19 @@ def evaluate(run: Run, view: View) -> None:
         "length": current.length,
         "nesting": current.nesting,
         "learning_rate": run.rate(),
-        "loss": counters.loss / max(counters.counted, 1),
-        "training_teacher_forced_accuracy": training,
+        "loss": counters.loss / max(sum(tally.counted for tally in scores.training.values()), 1),
+        "training_teacher_forced_accuracy": scores.training_accuracy,
         "current_teacher_forced_accuracy": accuracies[current],
         "goal_teacher_forced_accuracy": accuracies[config.goal],
         "goal_exact_match": goal_exact_match,
     }
-    counters.loss, counters.right, counters.counted = 0.0, 0, 0
+    if strategy.adaptive:
+        drawn = {difficulty: tally.samples for difficulty, tally in scores.training.items()}
+        everything = max(sum(drawn.values()), 1)
+        line["distribution"] = [[*difficulty, round(count / everything, 4)] for difficulty, count in drawn.items()]
+    counters.loss, counters.tallies = 0.0, []
     counters.evaluations += 1
-    if curriculum.update(accuracies[current], training) == "decay" and config.schedule == "paper":
+    if strategy.observe(scores) == "decay" and config.schedule == "paper":
         counters.decays += 1
         counters.finished = counters.finished or run.end()
     if not run.ranks.leads:
@@ -248,7 +252,8 @@ def evaluate(run: Run, view: View) -> None:
 
 def _show(reader: Reader, config: Config, difficulty: Difficulty) -> list[tuple[Sample, str]]:
     samples = validation_samples(config, difficulty, 3)
-    return [(sample, found.free_running) for sample, found in zip(samples, answer(reader, samples), strict=True)]
+    answers = answer(reader, samples)
+    return [(sample, printed.free_running) for sample, printed in zip(samples, answers, strict=True)]
 
 
 def _finish(run: Run, view: View) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from execlab.models import Matrix
+    from execlab.models.model import Matrix
 
 # Quintic iteration that brings singular values near 1 fast rather than exactly there (Jordan et al., 2024).
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)

@@ -9,7 +9,7 @@ import torch
 from execlab.training.muon import Muon
 
 if TYPE_CHECKING:
-    from execlab.models import Model
+    from execlab.models.model import Model
     from execlab.training.config import Config
 
 OTHERS_SHARE = 1.0  # muon: the learning rate of AdamW's part, relative to that of the matrices

@@ -49,7 +49,12 @@ class Ranks:
         row = np.concatenate([np.arange(count) for count in batch.batch_sizes])  # of each character
         mine = row % self.size == self.rank
         rows = np.array([self.rows(count) for count in batch.batch_sizes], np.int64)
-        return batch._replace(ids=batch.ids[mine], targets=batch.targets[mine], batch_sizes=rows[rows > 0])
+        return batch._replace(
+            ids=batch.ids[mine],
+            targets=batch.targets[mine],
+            groups=batch.groups[mine],
+            batch_sizes=rows[rows > 0],
+        )
 
     def add_gradients(self, parameters: Sequence[Tensor]) -> None:
         """The sum over all ranks in place of each rank's own."""
@@ -87,8 +92,8 @@ class Ranks:
         dist.all_gather(parts, padded)
         sizes = self.add(*(float(part.shape[0]) if rank == self.rank else 0.0 for rank in range(self.size)))
         whole = part.new_empty(int(sum(sizes)), *part.shape[1:])
-        for rank, (found, count) in enumerate(zip(parts, sizes, strict=True)):
-            whole[rank :: self.size] = found[: int(count)]
+        for rank, (piece, count) in enumerate(zip(parts, sizes, strict=True)):
+            whole[rank :: self.size] = piece[: int(count)]
         return whole
 
     def mine(self, part: Tensor) -> Tensor:

@@ -22,4 +22,5 @@ def prompt_of(config: Config) -> str:
     source = Source(
         config.make_task(), config.goal, "train", config.data_seed, scramble=config.scramble, purpose="prompt"
     )
-    return with_end_marks(*source.row(0).sample)
+    first = source.row(0).sample
+    return with_end_marks(first.input, first.target)

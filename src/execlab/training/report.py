@@ -47,7 +47,7 @@ def write_report(
     """Score on the test split at the goal, and write report.json and report.md."""
     found = final_score(config, reader)
     examples = list(zip(found.samples, found.answers, strict=True))[:EXAMPLES]
-    data = {"counters": counters, "test": found.as_dict(config.task), "config": asdict(config)}
+    data = {"counters": counters, "test": found.as_dict(), "config": asdict(config)}
     spent = (
         f"{counters['samples']:,} samples, {counters['characters']:,} characters, {counters['step']:,} steps, "
         f"{counters['seconds']:,.0f} s of training; ended because {counters['finished']}."

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +21,13 @@ from execlab.data.splits import DATA_VERSION
 from execlab.errors import ExeclabError
 from execlab.files import is_partial, open_to_append, read_regular, write_atomically
 from execlab.training import checkpoints
-from execlab.training.config import Config
+from execlab.training.config import Config, config_from_dict
 from execlab.training.hardware import commit, versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FORMAT = 1  # of a run folder; raised when an older execlab could not read it
+FORMAT = 2  # of a run folder; raised when an older execlab could not read it
 WRITTEN = ("config.json", "metrics.jsonl", "model.safetensors", "report.json", "report.md", "learning_curve.png")
 REPLACED = WRITTEN[1:]  # what --force removes before a run begins again
 LARGEST_CONFIG = 1 << 20  # bytes
@@ -38,7 +38,8 @@ _NEEDED = ("step", "samples", "length", "nesting", "current_teacher_forced_accur
 
 def default_folder(config: Config) -> Path:
     """Where a run goes that was given no folder."""
-    return Path("runs") / f"{config.task}-{config.length}x{config.nesting}-{config.strategy}-{config.seed}"
+    task, strategy = (name.rpartition(":")[2] for name in (config.task, config.strategy))  # of an import path
+    return Path("runs") / f"{task}-{config.length}x{config.nesting}-{strategy}-{config.seed}"
 
 
 def check_free(folder: Path, *, force: bool) -> None:
@@ -104,12 +105,12 @@ def config_from(about: Any, where: Path) -> Config:
     newer = "; it was made by a newer execlab"
     if not isinstance(about.get("format"), int) or about["format"] > FORMAT:
         raise ExeclabError(f"{where} has format {about.get('format')!r}, and this execlab knows {FORMAT}{newer}")
-    if unknown := sorted(about["config"].keys() - {field.name for field in fields(Config)}):
-        raise ExeclabError(f"{where} has a setting that this execlab does not know: {unknown[0][:40]!r}{newer}")
     if about.get("data_version") != DATA_VERSION:
         raise ExeclabError(f"{where} was made with data version {about.get('data_version')!r}; this is {DATA_VERSION}")
     try:
-        return Config(**{"kernel": "torch", **about["config"]})  # torch: a run from before there was a choice
+        return config_from_dict({"kernel": "torch", **about["config"]})  # torch: a run from before there was a choice
+    except TypeError:
+        raise ExeclabError(f"the Config in {where} is not valid{newer}") from None
     except ExeclabError as error:
         raise ExeclabError(f"the Config in {where} is not valid: {error}") from None
 

@@ -1,4 +1,4 @@
-"""All that a run is between two steps, and how it goes to disk and back: weights, optimizer, carried state, curriculum,
+"""All that a run is between two steps, and how it goes to disk and back: weights, optimizer, carried state, strategy,
 counters."""
 
 from __future__ import annotations
@@ -6,24 +6,25 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from execlab.curriculum import Tally
 from execlab.errors import ExeclabError
+from execlab.tasks import Difficulty
 from execlab.training import checkpoints, weights
 from execlab.training.config import EPOCH, SMALLEST_RATE, Config
 from execlab.training.optimizers import DECAY, trapezoid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import torch
     from torch import Tensor
 
-    from execlab.curriculum import Curriculum
-    from execlab.models import Model, State
+    from execlab.curriculum import Strategy
+    from execlab.models.model import Model, State
     from execlab.training.parallel import Ranks
 
 _CARRIED = {"0": "h", "1": "c"}  # as execlab 0.2 called them, layers before rows
-CURRICULUM_MEMORY = ("stair", "passed", "best", "waited", "history")
 
 
 @dataclass
@@ -37,9 +38,22 @@ class Counters:
     decays: int = 0
     evaluations: int = 0
     loss: float = 0.0
-    right: int = 0
-    counted: int = 0
+    tallies: list[list[int]] = field(default_factory=list)  # length, nesting, samples, right and counted characters
     finished: str = ""
+
+    def count(self, tallies: Mapping[Difficulty, Tally]) -> None:
+        """Add what a step has seen, by difficulty."""
+        known = {(line[0], line[1]): line for line in self.tallies}
+        for difficulty, tally in tallies.items():
+            line = known.get(difficulty)
+            if line is None:
+                self.tallies.append([*difficulty, *tally])
+            else:
+                line[2:] = [old + new for old, new in zip(line[2:], tally, strict=True)]
+
+    def training(self) -> dict[Difficulty, Tally]:
+        """What was seen since the last evaluation, by difficulty."""
+        return {Difficulty(length, nesting): Tally(*rest) for length, nesting, *rest in sorted(self.tallies)}
 
 
 @dataclass
@@ -51,7 +65,7 @@ class Run:
     device: torch.device
     model: Model
     optimizer: torch.optim.Optimizer
-    curriculum: Curriculum
+    strategy: Strategy
     ranks: Ranks
     counters: Counters = field(default_factory=Counters)
     carried: State | None = None  # of a model that reads an endless stream
@@ -95,8 +109,7 @@ class Run:
         for number, slots in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{name}": value for name, value in slots.items() if value is not None}
         tensors |= {f"carried.{name}": part for name, part in carried.items()}
-        memory = {name: value for name, value in asdict(self.curriculum).items() if name in CURRICULUM_MEMORY}
-        state = {"counters": asdict(self.counters), "curriculum": memory}
+        state = {"counters": asdict(self.counters), "strategy": self.strategy.state_dict()}
         checkpoints.save(self.folder / "checkpoints", self.counters.step, tensors, state, self.check)
 
     def restore(self, checkpoint: checkpoints.Checkpoint) -> None:
@@ -116,7 +129,7 @@ class Run:
         for name, tensor in checkpoint.tensors.items():
             group, _, rest = name.partition(".")
             groups[group][rest] = tensor
-        weights.fill(self.model, groups["model"], where)
+        weights.fill(self.model, weights.current_names(groups["model"]), where)
         slots: dict[int, dict[str, Tensor]] = {}
         for name, tensor in groups["optimizer"].items():
             number, _, slot = name.partition(".")
@@ -130,6 +143,8 @@ class Run:
             self.carried = self.model.unpack_state(mine)
         counters = checkpoint.state["counters"]
         counters.pop("padding", None)  # counted by execlab 0.1
+        state = "strategy" if "strategy" in checkpoint.state else "curriculum"  # the word of execlab 0.2
+        self.strategy.load_state_dict(checkpoint.state[state])
+        if "right" in counters:  # execlab 0.2: of all difficulties together
+            counters["tallies"] = [[*self.strategy.current, 0, counters.pop("right"), counters.pop("counted")]]
         self.counters = Counters(**counters)
-        for name in CURRICULUM_MEMORY:
-            setattr(self.curriculum, name, checkpoint.state["curriculum"][name])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from execlab.errors import ExeclabError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from types import TracebackType
 
@@ -43,6 +43,12 @@ class View:
         """Something worth a sentence."""
 
 
+def _in_words(options: Mapping[str, object]) -> str:
+    return ", ".join(
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in options.items()
+    )
+
+
 def summary(line: dict[str, Any]) -> str:
     """An evaluation in one line."""
     return (
@@ -61,7 +67,7 @@ class Lines(View):
 
     def begin(self, config: Config, parameters: int, step: int) -> None:  # noqa: ARG002
         """Say what is trained."""
-        options = f"{config.layers} layers of {config.cells} cells, {parameters:,} parameters"
+        options = f"{parameters:,} parameters ({_in_words(config.model_options)})"
         goal = f"{config.task}, length {config.length}, nesting {config.nesting}, {config.strategy}"
         threads = f"{config.threads} thread{'s' * (config.threads > 1)}"
         where = f"{config.device}, {config.precision}, {config.kernel} kernel, {threads}"
@@ -190,7 +196,7 @@ class TensorBoard(View):
     def evaluated(self, line: dict[str, Any], predictions: Callable[[], list[tuple[Sample, str]]]) -> None:
         """Write every number."""
         for name, value in line.items():
-            if name != "step":
+            if name != "step" and isinstance(value, int | float):
                 self.writer.add_scalar(name, value, line["step"])
         self.inner.evaluated(line, predictions)
 

@@ -8,24 +8,42 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from execlab import registry
 from execlab.data.splits import DATA_VERSION
-from execlab.data.vocabulary import VOCABULARY
+from execlab.data.vocabulary import vocabulary_with
 from execlab.errors import ExeclabError
 from execlab.files import read_regular, write_atomically
-from execlab.models import MODELS, native, options_from
+from execlab.models import make_options, model_class, native
 from execlab.training import checkpoints
 from execlab.training.runs import FORMAT, config_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+    from typing import TypeVar
 
-    from execlab.models import Model
-    from execlab.models.model import Precision
+    from execlab.models.model import Model, Precision
     from execlab.training.checkpoints import Shapes
     from execlab.training.config import Config
 
+    T = TypeVar("T")
+
 MOST_PARAMETERS = 1_000_000_000
+_OLD_NAMES = {"from_below.": "weight_ih.", "from_before.": "weight_hh."}  # of execlab 0.2
+
+
+def vocabulary_of(config: Config) -> str:
+    """The characters that a run's model knows."""
+    return vocabulary_with(config.make_task().symbols)
+
+
+def current_names(tensors: Mapping[str, T]) -> dict[str, T]:
+    """Tensors by the names that they have today."""
+    renamed = {}
+    for name, tensor in tensors.items():
+        old = next((prefix for prefix in _OLD_NAMES if name.startswith(prefix)), "")
+        renamed[_OLD_NAMES.get(old, "") + name.removeprefix(old)] = tensor
+    return renamed
 
 
 def make_model(config: Config, *, learns: bool = True) -> Model:
@@ -33,18 +51,28 @@ def make_model(config: Config, *, learns: bool = True) -> Model:
     size = sum(torch.Size(shape).numel() for _, shape in shapes(config).values())
     if size > MOST_PARAMETERS:
         raise ExeclabError(f"this network would have {size:,} parameters; at most {MOST_PARAMETERS:,} are allowed")
-    kind = MODELS[config.model]
-    options = options_from(kind, config)
+    kind, options = model_class(config.model), make_options(config.model, config.model_options)
     kernel = kind.find_kernel(options) if learns and config.kernel == "native" else None
     precision: Precision = "bfloat16" if learns and config.precision == "bfloat16" else "float32"
-    return kind(len(VOCABULARY), options, kernel if isinstance(kernel, native.Native) else None, precision)
+    return _build(config, kernel if isinstance(kernel, native.Native) else None, precision)
 
 
 def sketch(config: Config) -> Model:
     """The network of a Config without memory for its parameters, to be asked about its size."""
-    kind = MODELS[config.model]
     with torch.device("meta"):
-        return kind(len(VOCABULARY), options_from(kind, config))
+        return _build(config)
+
+
+def _build(config: Config, *how: Any) -> Model:
+    options = make_options(config.model, config.model_options)
+    try:
+        return model_class(config.model)(len(vocabulary_of(config)), options, *how)
+    except ExeclabError:
+        raise
+    except Exception as error:
+        if registry.is_path(config.model):
+            raise registry.broken("model", config.model, error) from error
+        raise
 
 
 def shapes(config: Config) -> Shapes:
@@ -68,7 +96,12 @@ def _in_words(tensor: tuple[str, tuple[int, ...]] | None) -> str:
 
 def save_model(folder: Path, config: Config, model: Model, check: Callable[[], None] = lambda: None) -> None:
     """The weights, with everything that is needed to use them."""
-    about = {"format": FORMAT, "config": asdict(config), "data_version": DATA_VERSION, "vocabulary": VOCABULARY}
+    about = {
+        "format": FORMAT,
+        "config": asdict(config),
+        "data_version": DATA_VERSION,
+        "vocabulary": vocabulary_of(config),
+    }
     data = checkpoints.to_bytes(model.state_dict(), {"execlab": about})
     write_atomically(folder / "model.safetensors", data, check, root=folder)
 
@@ -79,11 +112,11 @@ def load_model(path: Path) -> tuple[Model, Config]:
     stored, about = checkpoints.read_header(data)
     described: Any = about.get("execlab")
     config = config_from(described, path)
-    if described.get("vocabulary") != VOCABULARY:
+    if described.get("vocabulary") != vocabulary_of(config):
         raise ExeclabError(f"{path} was trained on another vocabulary: {str(described.get('vocabulary'))[:60]!r}")
-    check_shapes(config, stored, path)
+    check_shapes(config, current_names(stored), path)
     model = make_model(config, learns=False)
-    fill(model, checkpoints.from_bytes(data)[0], path)
+    fill(model, current_names(checkpoints.from_bytes(data)[0]), path)
     return model, config
 
 
@@ -91,7 +124,7 @@ def check_checkpoint(config: Config, data: bytes, where: Path) -> None:
     """Raise unless a checkpoint's weights are those that a Config asks for."""
     stored, _ = checkpoints.read_header(data)
     weights = {name.removeprefix("model."): of for name, of in stored.items() if name.startswith("model.")}
-    check_shapes(config, weights, where)
+    check_shapes(config, current_names(weights), where)
 
 
 def load_checkpoint(folder: Path, config: Config) -> Model:
@@ -100,8 +133,8 @@ def load_checkpoint(folder: Path, config: Config) -> Model:
     check_checkpoint(config, newest.data, newest.path)
     tensors = newest.load().tensors
     model = make_model(config, learns=False)
-    weights = {name.removeprefix("model."): one for name, one in tensors.items() if name.startswith("model.")}
-    fill(model, weights, newest.path)
+    weights = {name.removeprefix("model."): part for name, part in tensors.items() if name.startswith("model.")}
+    fill(model, current_names(weights), newest.path)
     return model
 
 
