@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rows import bare_row
 
-from execlab.cli_experiments import NAMES
-from execlab.cli_experiments import SCALES as NAMED_SCALES
+from execlab.cli.experiments import NAMES
+from execlab.cli.experiments import SCALES as NAMED_SCALES
 from execlab.errors import ExeclabError
 from execlab.experiments.cost import characters
 from execlab.experiments.grids import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from execlab.cli_experiments import recheck
+from execlab.cli.experiments import recheck
 from execlab.errors import ExeclabError
 from execlab.experiments.engine import LocalEngine, Watch, run_grid
 from execlab.experiments.grids import make_grid

@@ -194,6 +194,6 @@ def test_the_command_refuses_what_cannot_be(tmp_path: Path, server: Server) -> N
         assert done.returncode == 2
         return done.stderr
 
-    assert "is no folder" in refused("--runs", str(tmp_path / "none"))
+    assert "is not a folder" in refused("--runs", str(tmp_path / "none"))
     assert "cannot listen on 127.0.0.1" in refused("--port", server.host.partition(":")[2])
     assert "cannot listen on no.such.host.invalid" in refused("--host", "no.such.host.invalid")

@@ -5,54 +5,30 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from execlab.cli.options import EXTRA, JSON, choice, flag_of, named, parse_extra, together
 from execlab.data.export import WRITERS
 from execlab.data.sampling import STATIC_STRATEGIES, Source
 from execlab.data.splits import SPLITS
 from execlab.errors import ExeclabError
-from execlab.programs import DIALECTS, LAYOUTS
 from execlab.programs.syntax import MAX_CHARACTERS
+from execlab.registry import is_path, trust
 from execlab.tasks import TASKS, Difficulty, make_task
+from execlab.training.config import built_in_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from execlab.data.export import Format
     from execlab.data.splits import Split
 
-F = TypeVar("F", bound="Callable[..., object]")
-
-# Options that several commands share -------------------------------------------------------------------------------
-
-
-def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
-    def decorate(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def _choice(flag: str, names: Iterable[str], text: str, default: str | None = None) -> Callable[[F], F]:
-    return click.option(
-        flag, type=click.Choice(list(names)), default=default, show_default=default is not None, help=text
-    )
-
-
-TASK_OPTIONS = _together(
-    _choice("--task", TASKS, "What to draw.", "program"),
-    _choice(
-        "--dialect",
-        DIALECTS,
-        "Programs: the released generator (default) or the pseudocode of the appendix.",
-    ),
-    _choice("--layout", LAYOUTS, "Programs: loops on one line (default) or indented as in Fig. 1."),
-    click.option("--invert", is_flag=True, default=None, help="Memorization: reverse the input."),
-    click.option("--double", is_flag=True, default=None, help="Memorization: write the input twice."),
+TASK_OPTIONS = together(
+    named("task", TASKS, "What to draw.", "program"),
+    *(flag_of(setting, setting.help) for setting in built_in_options("task").values()),
+    EXTRA,
     click.option("--scramble", type=int, metavar="SEED", help="Permute the characters as in Fig. 2."),
     click.option("--seed", type=int, default=0, show_default=True, help="Every seed gives other samples."),
 )
@@ -70,20 +46,17 @@ NESTING = click.option(
     show_default=True,
     help="Operations per program (1 to 10; other tasks only 1).",
 )
-STRATEGY = _choice(
+STRATEGY = choice(
     "--strategy",
     STATIC_STRATEGIES,
     "baseline: always this difficulty; mix: anything up to it, drawn per sample.",
     "baseline",
 )
-SAMPLE_OPTIONS = _together(TASK_OPTIONS, LENGTH, NESTING, STRATEGY)
+SAMPLE_OPTIONS = together(TASK_OPTIONS, LENGTH, NESTING, STRATEGY)
 
 
-def _count(default: int, text: str) -> Callable[[F], F]:
+def _count(default: int, text: str) -> Callable[[Any], Any]:
     return click.option("--count", type=click.IntRange(min=0), default=default, show_default=True, help=text)
-
-
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
 def _source(
@@ -94,9 +67,13 @@ def _source(
     scramble: int | None,
     strategy: str = "baseline",
     split: Split | None = None,
+    extra: tuple[str, ...] = (),
     **options: object,
 ) -> Source:
-    return Source(make_task(task, options), Difficulty(length, nesting), split, seed, strategy, scramble)
+    if is_path(task):
+        trust(task)  # the user has named it
+    chosen = make_task(task, {**options, **parse_extra(extra)})
+    return Source(chosen, Difficulty(length, nesting), split, seed, strategy, scramble)
 
 
 # Commands ----------------------------------------------------------------------------------------------------------
@@ -104,7 +81,7 @@ def _source(
 
 @click.command()
 @SAMPLE_OPTIONS
-@_choice("--split", SPLITS, "Which split to draw from.", "train")
+@choice("--split", SPLITS, "Which split to draw from.", "train")
 @_count(5, "How many samples.")
 @click.option("--jsonl", is_flag=True, help="One JSON object per line instead of text.")
 def sample(count: int, jsonl: bool, **description: Any) -> None:
@@ -218,7 +195,7 @@ def stats(length: int | None, nesting: int | None, count: int, as_json: bool, **
 
 @click.command()
 @SAMPLE_OPTIONS
-@_choice("--format", WRITERS, "The kind of file.", "jsonl")
+@choice("--format", WRITERS, "The kind of file.", "jsonl")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
 @_count(1_000, "Rows of each split.")
 @click.option("--train", type=click.IntRange(min=0), help="Rows of train, if not --count.")

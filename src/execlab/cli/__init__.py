@@ -14,7 +14,8 @@ from typing import NoReturn
 
 import click
 
-from execlab import __version__, cli_experiments, cli_playground, cli_samples, cli_training
+from execlab import __version__
+from execlab.cli import curve, evaluate, experiments, samples, serve, train
 from execlab.errors import ExeclabError
 from execlab.programs.syntax import MAX_DIGITS
 
@@ -86,5 +87,6 @@ def app(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for _command in (*cli_samples.COMMANDS, *cli_training.COMMANDS, *cli_experiments.COMMANDS, *cli_playground.COMMANDS):
-    app.add_command(_command)
+for _family in (samples, train, evaluate, curve, experiments, serve):
+    for _command in _family.COMMANDS:
+        app.add_command(_command)
