@@ -1,4 +1,8 @@
-"""What a person sees of a run: a live bar with predictions on a terminal, a line per evaluation elsewhere."""
+"""What a person sees of a run: a live bar with predictions on a terminal, a line per evaluation elsewhere.
+
+>>> distribution({"distribution": [[1, 1, 0.25], [2, 1, 0.75]]})
+'drawn (2, 1) 75 %, (1, 1) 25 %'
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
+from execlab.progress import Rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,13 +22,14 @@ if TYPE_CHECKING:
     from execlab.training.config import Config
 
 SECONDS_BETWEEN_PREDICTIONS = 10.0
+DIFFICULTIES = 4  # that a line names, those with the largest shares
 
 
 class View:
     """Silent: the view of a run that nobody watches, and the contract of the others."""
 
     def begin(self, config: Config, parameters: int, step: int) -> None:
-        """A run starts or goes on."""
+        """A run starts or is resumed."""
 
     def __enter__(self) -> View:
         return self
@@ -31,7 +37,7 @@ class View:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """The loop is over."""
+        """The loop has ended."""
 
     def advance(self, step: int, characters: int, used: float) -> None:
         """A step is done."""
@@ -40,7 +46,7 @@ class View:
         """An evaluation is done; `predictions` makes a few on demand."""
 
     def say(self, sentence: str) -> None:
-        """Something worth a sentence."""
+        """Show a message."""
 
 
 def _in_words(options: Mapping[str, object]) -> str:
@@ -58,12 +64,22 @@ def summary(line: dict[str, Any]) -> str:
     )
 
 
+def distribution(line: dict[str, Any]) -> str:
+    """The difficulties that an adaptive strategy drew most since the last evaluation; empty for other strategies."""
+    shares = sorted(line.get("distribution") or (), key=lambda entry: -entry[2])
+    parts = [
+        f"({length}, {nesting}) {share:.0%}".replace("%", " %") for length, nesting, share in shares[:DIFFICULTIES]
+    ]
+    more = [f"{len(shares) - DIFFICULTIES} more"] if len(shares) > DIFFICULTIES else []
+    return f"drawn {', '.join(parts + more)}" if parts else ""
+
+
 class Lines(View):
     """A plain line per evaluation, on standard error."""
 
     def __init__(self) -> None:
-        self.started, self.first, self.rate = time.monotonic(), -1, 0.0
-        self.left = ""
+        self.characters = Rate()
+        self.budget = Rate(total=1.0)
 
     def begin(self, config: Config, parameters: int, step: int) -> None:  # noqa: ARG002
         """Say what is trained."""
@@ -74,22 +90,20 @@ class Lines(View):
         self.say(f"{goal}; {config.model} with {options}; feed {config.feed}; {where}")
 
     def advance(self, step: int, characters: int, used: float) -> None:  # noqa: ARG002
-        """Keep the rate and what is left."""
-        now = time.monotonic()
-        if self.first < 0:
-            self.started, self.first, self.first_used = now, characters, used
-            return
-        elapsed = max(now - self.started, 1e-9)
-        self.rate = (characters - self.first) / elapsed
-        if used > self.first_used:
-            self.left = f"  {elapsed * (1 - used) / (used - self.first_used):,.0f} s left"
+        """Note how far the run is."""
+        self.characters.update(characters)
+        self.budget.update(used)
+
+    def speed(self) -> str:
+        """Characters per second and the remaining time."""
+        return "  ".join(filter(None, [self.characters.speed("characters"), self.budget.remaining()]))
 
     def evaluated(self, line: dict[str, Any], predictions: Callable[[], list[tuple[Sample, str]]]) -> None:  # noqa: ARG002
-        """One line."""
-        self.say(f"{summary(line)}  {self.rate:,.0f} characters/s{self.left}")
+        """Print one line."""
+        self.say("  ".join(filter(None, [summary(line), self.speed(), distribution(line)])))
 
     def say(self, sentence: str) -> None:
-        """One line."""
+        """Print one line."""
         print(sentence, file=sys.stderr, flush=True)
 
 
@@ -120,7 +134,7 @@ class Live(Lines):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self.bar.stop()
 
     def advance(self, step: int, characters: int, used: float) -> None:
@@ -129,11 +143,11 @@ class Live(Lines):
         now = time.monotonic()
         if now - self.drawn > 0.2:
             self.drawn = now
-            text = f"step {step:,}  {self.rate:,.0f} characters/s{self.left}  {self.last}"
+            text = f"step {step:,}  {self.speed()}  {self.last}"
             self.bar.update(self.task, completed=used, description=text)
 
     def evaluated(self, line: dict[str, Any], predictions: Callable[[], list[tuple[Sample, str]]]) -> None:
-        """Update the bar; now and then show what the model says."""
+        """Update the bar; every few seconds show some predictions."""
         self.last = (
             f"({line['length']}, {line['nesting']}) {line['current_teacher_forced_accuracy']:.1%}"
             f"  goal {line['goal_teacher_forced_accuracy']:.1%}"
@@ -145,26 +159,28 @@ class Live(Lines):
         from rich.text import Text
 
         self.console.print(Text(summary(line), style="bold"))
-        for sample, said in predictions():
-            right = said == sample.target
+        if drawn := distribution(line):
+            self.console.print(Text(f"  {drawn}"))
+        for sample, prediction in predictions():
+            right = prediction == sample.target
             colour, sign = ("green", "=") if right else ("red", "x")
             text = Text(f"  Input: {sample.input!r}  Target: {sample.target}  Prediction: ")
-            self.console.print(text.append(f"{said} {sign}", style=colour))
+            self.console.print(text.append(f"{prediction} {sign}", style=colour))
 
     def say(self, sentence: str) -> None:
-        """Above the bar."""
+        """Print a line above the bar."""
         from rich.text import Text
 
         self.console.print(Text(sentence))
 
 
 def best_view() -> View:
-    """Live on a terminal, lines elsewhere."""
+    """The live view on a terminal, lines elsewhere."""
     return Live() if sys.stderr.isatty() else Lines()
 
 
 class TensorBoard(View):
-    """Another view, and event files beside the metrics."""
+    """Writes event files for TensorBoard, and shows the run in another view."""
 
     def __init__(self, inner: View, folder: Path) -> None:
         try:
@@ -174,7 +190,7 @@ class TensorBoard(View):
         self.inner, self.folder, self.open = inner, folder, SummaryWriter
 
     def begin(self, config: Config, parameters: int, step: int) -> None:
-        """Open the event file: the run's folder is there by now."""
+        """Open the event file: the run's folder exists by now."""
         self.writer = self.open(str(self.folder / "tensorboard"), purge_step=step)
         self.inner.begin(config, parameters, step)
 
@@ -185,21 +201,21 @@ class TensorBoard(View):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Pass on."""
+        """Tell the other view."""
         self.inner.__exit__(kind, error, trace)
         self.writer.close()
 
     def advance(self, step: int, characters: int, used: float) -> None:
-        """Pass on."""
+        """Tell the other view."""
         self.inner.advance(step, characters, used)
 
     def evaluated(self, line: dict[str, Any], predictions: Callable[[], list[tuple[Sample, str]]]) -> None:
-        """Write every number."""
+        """Write every number; a value such as the distribution of difficulties is none."""
         for name, value in line.items():
             if name != "step" and isinstance(value, int | float):
                 self.writer.add_scalar(name, value, line["step"])
         self.inner.evaluated(line, predictions)
 
     def say(self, sentence: str) -> None:
-        """Pass on."""
+        """Tell the other view."""
         self.inner.say(sentence)
