@@ -14,6 +14,7 @@ import pytest
 from execlab.files import open_regular, write_atomically
 from execlab.playground import follow
 from execlab.playground.follow import CHUNK, MARK, RESET, Follower
+from execlab.playground.schemas import MAX_DIFFICULTIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +71,37 @@ def test_bad_lines_are_skipped(path: Path) -> None:
     assert news(follower) == []
     append(path, b'x\n{"step": 8}\n')
     assert news(follower) == [8]
+
+
+@pytest.mark.parametrize(
+    ("value", "shares"),
+    [
+        ([[2, 1, 0.75], [1, 1, 0.25]], [[1, 1, 0.25], [2, 1, 0.75]]),
+        ([[1, 1, 1]], [[1, 1, 1]]),
+        (
+            [[1, 1, 0.5], [1, 1], [1, 2, 3, 4], 7, None, "x", {}, [[1], 1, 0.5], [1, 1.5, 0.5], [True, 1, 0.5]],
+            [[1, 1, 0.5]],
+        ),
+        ([[1, 1, 0.0], [2, 1, -1], [3, 1, 1.1], [4, 1, float("nan")], [5, 1, True], [6, 1, "0.5"]], None),
+        ([[0, 1, 0.5], [1, 0, 0.5], [-1, 1, 0.5], [10**30, 1, 0.5]], None),
+        ({"1": 1}, None),
+        ("much", None),
+        (None, None),
+    ],
+)
+def test_a_distribution_of_difficulties(path: Path, value: object, shares: object) -> None:
+    """What is malformed is left out, and the rest of the line is kept."""
+    path.write_text(json.dumps({"step": 1, "distribution": value}) + "\n")
+    event = json.loads(Follower(path.parent).look().events.split("data: ")[1])
+    assert event == {"step": 1} | ({"distribution": shares} if shares else {})
+
+
+def test_a_distribution_is_bounded(path: Path) -> None:
+    entries = [[length, nesting, length / 10_000] for length in range(1, 101) for nesting in range(1, 11)]
+    path.write_text(json.dumps({"step": 1, "distribution": entries}) + "\n")
+    shares = json.loads(Follower(path.parent).look().events.split("data: ")[1])["distribution"]
+    assert len(shares) == MAX_DIFFICULTIES
+    assert min(length for length, _, _ in shares) == 81  # the largest shares are kept
 
 
 def test_a_rewritten_file(path: Path) -> None:

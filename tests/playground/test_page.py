@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from math import exp
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -222,6 +223,64 @@ def test_a_link_shows_six_runs(opened: Page, server: Server) -> None:
         expect(opened.locator("#runs-charts figure").first.locator("path.line")).to_have_count(6)
     finally:
         for name in names:
+            shutil.rmtree(server.runs / name, ignore_errors=True)
+
+
+def adaptive_metrics(evaluations: int, lengths: int, nestings: int) -> str:
+    """Made-up metrics of a strategy whose training samples become longer and deeper."""
+    lines = []
+    for i in range(1, evaluations + 1):
+        middle = lengths * i / evaluations
+        weights = {
+            (length, nesting): exp(-((length - middle) ** 2) / 2 - abs(nesting - nestings * i / evaluations))
+            for length in range(1, lengths + 1)
+            for nesting in range(1, nestings + 1)
+        }
+        total = sum(weights.values())
+        shares = [[*difficulty, weight / total] for difficulty, weight in weights.items() if weight > 0.01 * total]
+        line = {"step": 10 * i, "samples": 320 * i, "characters": 9_000 * i + 10 * i * i, "distribution": shares}
+        lines.append(line | {"length": lengths, "nesting": nestings, "learning_rate": 0.002, "loss": 1.0})
+        lines[-1]["goal_teacher_forced_accuracy"] = 1 - 0.6 * exp(-i / evaluations * 3)
+    lines[0]["distribution"] = [None, [1, 1, "much"]]  # malformed: the chart starts one evaluation later
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_difficulties_of_an_adaptive_run(chrome: Browser, server: Server, tmp_path: Path, scheme: str) -> None:
+    made = {"adaptive-sums": (120, 6, 1), "adaptive-programs": (40, 5, 3), "adaptive-huge": (3_000, 30, 7)}
+    try:
+        for name, (evaluations, lengths, nestings) in made.items():
+            shutil.copytree(server.runs / "finished", server.runs / name)
+            (server.runs / name / "metrics.jsonl").write_text(adaptive_metrics(evaluations, lengths, nestings))
+        time.sleep(1.1)  # a walk through the folders is remembered for a second
+        with page(chrome, server.host, color_scheme=scheme) as opened:
+            opened.goto(f"{server.url}/#runs?show={quote(json.dumps(['finished', *made]))}")
+            charts = opened.locator("svg.difficulties")
+            expect(charts).to_have_count(3)  # none for the run without a distribution
+            sums = opened.get_by_role("img", name="adaptive-sums; at the end mostly 6 ")
+            expect(sums).to_have_attribute("data-columns", "119")
+            expect(sums).to_have_attribute("data-rows", "6")
+            expect(opened.get_by_role("img", name="adaptive-programs; at the end mostly 5×")).to_be_visible()
+            huge = opened.get_by_role("img", name="adaptive-huge; at the end mostly 30×")
+            expect(huge.locator("path.share")).to_have_count(12, timeout=15_000)  # a path per darkness
+            assert int(huge.get_attribute("data-rows") or 0) <= 200
+            assert int(huge.get_attribute("data-columns") or 0) < 500  # of 2,999 evaluations
+            sums.scroll_into_view_if_needed()
+            box = sums.bounding_box()
+            assert box
+            opened.mouse.move(box["x"] + 0.97 * box["width"], box["y"] + 12)
+            readout = opened.locator("figure", has=sums).locator(".readout")
+            expect(readout).to_have_text(re.compile(r"characters, length 6: \d+\.\d %"))
+            opened.mouse.move(0, 0)
+            expect(readout).to_contain_text("At the end mostly 6 ")
+            opened.screenshot(path=tmp_path / "linear.png", full_page=True)
+            opened.select_option("#runs-scale", "log")
+            expect(charts).to_have_count(3)
+            opened.screenshot(path=tmp_path / "log.png", full_page=True)
+            found = Axe().run(opened, options={"resultTypes": ["violations"]}).response["violations"]
+            assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    finally:
+        for name in made:
             shutil.rmtree(server.runs / name, ignore_errors=True)
 
 

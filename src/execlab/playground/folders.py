@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
 from execlab.files import open_regular
-from execlab.playground.schemas import Grid, Run
+from execlab.playground.schemas import MAX_DIFFICULTIES, Grid, Run
 from execlab.training import checkpoints, runs
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ DEPTH = 6
 MOST = 2_000  # folders
 FRESH = 1.0  # seconds that a walk is remembered
 MAX_ROWS = 5_000
+LARGEST = 10_000  # length or nesting that is believed
 RESULTS = 1 << 24  # bytes of a report.json, and of a results.jsonl that are read
 TAIL = 1 << 16  # of a metrics.jsonl, from its end, that hold its last line
 # Whatever strange files can raise.
@@ -140,6 +141,24 @@ def _last_metrics(folder: Path) -> dict[str, Any]:
     if lines or begin:
         raise ExeclabError(f"{path} is damaged: its end is not JSON")
     return {}
+
+
+def read_distribution(value: object) -> list[tuple[int, int, float]]:
+    """The shares of training difficulties in a line of metrics; malformed entries are ignored.
+
+    >>> read_distribution([[2, 1, 0.75], [1, 1, 0.25], [3, 1, "much"], None])
+    [(1, 1, 0.25), (2, 1, 0.75)]
+    """
+    shares: dict[tuple[int, int], float] = {}
+    for entry in value if isinstance(value, list) else ():
+        if not isinstance(entry, list) or len(entry) != 3:
+            continue
+        length, nesting, share = entry
+        whole = type(length) is int and type(nesting) is int and 1 <= length <= LARGEST and 1 <= nesting <= LARGEST
+        if whole and type(share) in (int, float) and 0 < share <= 1:
+            shares[length, nesting] = share
+    largest = sorted(shares, key=lambda difficulty: -shares[difficulty])[:MAX_DIFFICULTIES]
+    return [(*difficulty, shares[difficulty]) for difficulty in sorted(largest)]
 
 
 def read_grid(id: str, folder: Path) -> Grid:

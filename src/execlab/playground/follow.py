@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from execlab.errors import ExeclabError
 from execlab.files import open_regular
-from execlab.playground.folders import BROKEN, is_finished
+from execlab.playground.folders import BROKEN, is_finished, read_distribution
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -115,10 +115,12 @@ class Follower:
 
 
 def _event(line: bytes) -> str:
-    """A line as an event; one that is no object of JSON is left out."""
+    """A line as an event; empty if the line is not a JSON object."""
     with suppress(*BROKEN):
         values = json.loads(line.decode(errors="replace"))
         if isinstance(values, dict):
+            if shares := read_distribution(values.pop("distribution", None)):
+                values["distribution"] = shares
             return f"event: metrics\ndata: {json.dumps(values, allow_nan=False)}\n\n"
     return ""
 

@@ -12,6 +12,7 @@ MAX_TRACE = 200_000  # characters of it
 MAX_STATES = 500  # characters, read and printed, whose states are asked for
 MAX_OUTPUT = 500  # characters of an output that is teacher-forced
 MAX_LENGTH, MAX_NESTING = 200, 10  # of a sample; the task says how much of it it allows
+MAX_DIFFICULTIES = 200  # of the distribution in a line of metrics
 MAX_SEED = 2**53 - 1  # what JavaScript can say exactly
 PROGRAM = "a=7\nfor x in range(3):a+=12\nprint((a-5))"
 EVENT = {

@@ -143,8 +143,9 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
         responses={
             **MISSING,
             200: {
-                "description": "Server-sent events: a `metrics` for every evaluation, as metrics.jsonl has it; `reset` "
-                "when a run was resumed from an earlier step; `end` when it is finished. Lives until then.",
+                "description": "Server-sent events: `metrics` for every evaluation, as in metrics.jsonl (of "
+                f"`distribution` at most {schemas.MAX_DIFFICULTIES} difficulties); `reset` when a run was resumed from "
+                "an earlier step; `end` when the run is finished.",
                 "content": {"text/event-stream": {"schema": schemas.EVENT}},
             },
         },

@@ -4,14 +4,14 @@ import { make, percent } from "./api.js";
 const NS = "http://www.w3.org/2000/svg";
 const LEFT = 56, RIGHT = 12, TOP = 10, BOTTOM = 34;
 
-function svg(name, attributes, text) {
+export function svg(name, attributes, text) {
   const element = document.createElementNS(NS, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   if (text !== undefined) element.textContent = text;
   return element;
 }
 
-const short = (value) => (value >= 1e6 ? `${+(value / 1e6).toFixed(1)} M` : value >= 1000 ? `${+(value / 1000).toFixed(1)} k` : String(+value.toPrecision(2)));
+export const short = (value) => (value >= 1e6 ? `${+(value / 1e6).toFixed(1)} M` : value >= 1000 ? `${+(value / 1000).toFixed(1)} k` : String(+value.toPrecision(2)));
 
 export function chart(title, series, value, { log = false, from, to, stairs = false, height = 240, width = 760, say = short, key = false }) {
   const points = series.map((one) => ({ ...one, points: one.lines.map((line) => [line.samples, value(line)]).filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y) && (!log || x > 0)) }));

@@ -1,6 +1,7 @@
 // Run folders: learning curves that grow while a run is trained, the staircase of difficulty, the learning rate; grids.
 import { complain, get, make, percent } from "./api.js";
 import { chart, heat } from "./charts.js";
+import { difficulties } from "./difficulties.js";
 
 const at = (id) => document.getElementById(id);
 const MOST = 6;
@@ -12,6 +13,7 @@ export function startRuns(remember) {
   let turn = 0; // counts entering and leaving: what was asked for before is dropped
   let timer = null;
   let drawing = null;
+  let took = 0; // milliseconds of the last drawing
 
   const chosen = () => listed.map((run) => run.id).filter((id) => live.has(id));
 
@@ -56,8 +58,13 @@ export function startRuns(remember) {
     next();
   }
 
+  // Draws what has arrived. Drawing long runs takes a while, and most of the time must be left for what still arrives.
   function soon() {
-    if (!drawing) drawing = requestAnimationFrame(() => { drawing = null; draw(); });
+    drawing ??= setTimeout(() => requestAnimationFrame((begin) => {
+      draw();
+      took = performance.now() - begin;
+      drawing = null;
+    }), 4 * took);
   }
 
   function draw() {
@@ -68,6 +75,7 @@ export function startRuns(remember) {
       chart("accuracy at the goal, teacher-forced, validation", series, (line) => line.goal_teacher_forced_accuracy, { log, width, from: 0, to: 1, say: percent, key: true }),
       chart("length of the current difficulty", series, (line) => line.length, { log, width, from: 0, stairs: true, height: 130 }),
       chart("nesting of the current difficulty", series.filter((one) => one.lines.some((line) => line.nesting > 1)), (line) => line.nesting, { log, width, from: 0, stairs: true, height: 110 }),
+      ...series.map((one) => difficulties(one.name, one.lines, { log, width })),
       chart("learning rate", series, (line) => line.learning_rate, { log, width, from: 0, height: 130 }),
     ].filter(Boolean) : [make("p", { class: "note" }, "Choose up to six runs to see their curves.")];
     at("runs-charts").replaceChildren(...panels);
