@@ -13,10 +13,10 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from execlab.experiments import cost
-from execlab.experiments.engine import LocalEngine, Watch
-from execlab.experiments.grids import EXPERIMENTS, Planned, make_grid
-from execlab.experiments.reproduce import reproduce
+from execlab.experiments import EXPERIMENTS, Planned, make_grid
+from execlab.experiments.run import cost
+from execlab.experiments.run.engine import LocalEngine, Watch
+from execlab.experiments.run.reproduce import reproduce
 from execlab.training.config import make_config
 
 RUNS = 8

@@ -14,11 +14,11 @@ os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # Ray would take 127.0.0.
 import ray
 
 from execlab.errors import ExeclabError
-from execlab.experiments.cluster import OBJECT_STORE, RayEngine
-from execlab.experiments.engine import LocalEngine, Standing, Watch
-from execlab.experiments.grids import Planned
-from execlab.experiments.reproduce import reproduce
-from execlab.experiments.rows import read_rows
+from execlab.experiments import Planned
+from execlab.experiments.analyse.rows import read_rows
+from execlab.experiments.run.cluster import OBJECT_STORE, RayEngine
+from execlab.experiments.run.engine import LocalEngine, Standing, Watch
+from execlab.experiments.run.reproduce import reproduce
 from execlab.training.checkpoints import newest_step
 from execlab.training.config import make_config
 
@@ -63,7 +63,7 @@ def working_below(ancestor: int) -> list[str]:
         above = int(folder.name)
         while above not in (0, ancestor):
             above = parent(above)
-        if above and any(b"execlab.experiments.work" in word for word in words):
+        if above and any(b"execlab.experiments.run.work" in word for word in words):
             found.append(words[-2].decode())
     return found
 

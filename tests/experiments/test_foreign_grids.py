@@ -13,13 +13,14 @@ import pytest
 from rows import bare_row
 
 from execlab.errors import ExeclabError
-from execlab.experiments import processes, rows
-from execlab.experiments.engine import LocalEngine, Watch
-from execlab.experiments.grids import make_grid
-from execlab.experiments.page import write_page
-from execlab.experiments.reproduce import reproduce
-from execlab.experiments.rows import read_rows, write_rows
-from execlab.experiments.work import write_grid
+from execlab.experiments import make_grid
+from execlab.experiments.analyse import rows
+from execlab.experiments.analyse.rows import read_rows, write_rows
+from execlab.experiments.publish.page import write_page
+from execlab.experiments.run import processes
+from execlab.experiments.run.engine import LocalEngine, Watch
+from execlab.experiments.run.reproduce import reproduce
+from execlab.experiments.run.work import write_grid
 from execlab.files import write_atomically
 from execlab.training.config import make_config
 from execlab.training.locking import BusyError, lock

@@ -11,21 +11,13 @@ from rows import bare_row
 from execlab.cli_experiments import NAMES
 from execlab.cli_experiments import SCALES as NAMED_SCALES
 from execlab.errors import ExeclabError
-from execlab.experiments.cost import characters
-from execlab.experiments.grids import (
-    ADDITION,
-    EXPERIMENTS,
-    MEMORIZATION,
-    MODIFICATIONS,
-    PROGRAMS,
-    SCALES,
-    make_grid,
-    modification,
-)
-from execlab.experiments.reproduce import settle
-from execlab.experiments.rows import write_rows
-from execlab.experiments.summary import grouped
-from execlab.experiments.work import work
+from execlab.experiments import EXPERIMENTS, SCALES, addition, make_grid, memorization, programs
+from execlab.experiments.analyse.rows import write_rows
+from execlab.experiments.analyse.summary import grouped
+from execlab.experiments.memorization import MODIFICATIONS, modification
+from execlab.experiments.run.cost import characters
+from execlab.experiments.run.reproduce import settle
+from execlab.experiments.run.work import work
 from execlab.training.config import PRESETS, make_config
 from execlab.training.weights import sketch
 
@@ -104,7 +96,7 @@ def test_memorization_has_every_modification_and_both_budgets() -> None:
 
 
 def test_laptop_budgets_are_those_that_were_measured() -> None:
-    tables = {"addition": ADDITION, "memorization": MEMORIZATION, "program": PROGRAMS}
+    tables = {"addition": addition.SETTINGS, "memorization": memorization.SETTINGS, "program": programs.SETTINGS}
     measured = json.loads((Path(__file__).parents[2] / "results" / "calibration.json").read_text())
     assert measured
     for line in measured:

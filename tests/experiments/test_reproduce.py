@@ -15,14 +15,14 @@ import pytest
 from rows import bare_row
 
 from execlab.errors import ExeclabError
-from execlab.experiments import processes
-from execlab.experiments.engine import Standing, Watch, run_grid
-from execlab.experiments.grids import EXPERIMENTS, Planned, make_grid
-from execlab.experiments.page import write_page
-from execlab.experiments.processes import Ended
-from execlab.experiments.reproduce import borrow, reproduce
-from execlab.experiments.rows import COLUMNS, collect, read_rows, write_rows
-from execlab.experiments.work import read_grid, work, write_grid
+from execlab.experiments import EXPERIMENTS, Planned, make_grid
+from execlab.experiments.analyse.rows import COLUMNS, collect, read_rows, write_rows
+from execlab.experiments.publish.page import write_page
+from execlab.experiments.run import processes
+from execlab.experiments.run.engine import Standing, Watch, run_grid
+from execlab.experiments.run.processes import Ended
+from execlab.experiments.run.reproduce import borrow, reproduce
+from execlab.experiments.run.work import read_grid, work, write_grid
 from execlab.training.config import make_config
 
 if TYPE_CHECKING:

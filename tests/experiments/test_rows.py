@@ -9,7 +9,7 @@ import pytest
 from rows import bare_row
 
 from execlab.errors import ExeclabError
-from execlab.experiments.rows import climb, planned_runs, read_rows, write_rows
+from execlab.experiments.analyse.rows import climb, planned_runs, read_rows, write_rows
 from execlab.training.config import make_config
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from execlab.errors import ExeclabError
-from execlab.experiments.engine import LocalEngine, run_grid
-from execlab.experiments.grids import Planned
-from execlab.experiments.rows import ACCURACIES, collect, read_rows
-from execlab.experiments.work import read_recorded
+from execlab.experiments import Planned
+from execlab.experiments.analyse.rows import ACCURACIES, collect, read_rows
+from execlab.experiments.run.engine import LocalEngine, run_grid
+from execlab.experiments.run.work import read_recorded
 
 if TYPE_CHECKING:
-    from execlab.experiments.engine import Watch
-    from execlab.experiments.summary import Row
+    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.run.engine import Watch
 
 COMPARED = (*ACCURACIES, "steps", "samples", "characters", "n")
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from execlab.errors import ExeclabError
-from execlab.experiments import processes
-from execlab.experiments.processes import Ended
+from execlab.experiments.run import processes
+from execlab.experiments.run.processes import Ended
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing leaves this machine
 os.environ.setdefault("RAY_worker_niceness", "0")  # of a cluster started here: as fast as the local engine

@@ -18,7 +18,7 @@ from execlab.curriculum import stairs
 from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
-from execlab.experiments import processes, work
+from execlab.experiments.run import processes, work
 from execlab.training import hardware, loop, weights
 from execlab.training.config import EPOCH, SMALLEST_RATE, Config
 from execlab.training.optimizers import DECAY
@@ -26,7 +26,7 @@ from execlab.training.optimizers import DECAY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from execlab.experiments.grids import Planned
+    from execlab.experiments import Planned
 
 EVALUATIONS_PER_STAIR = 10
 EVALUATIONS_PER_DECAY = 6

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     Process = subprocess.Popen[bytes]
 
-# Like `python -m execlab.experiments.work`, but nothing is imported from the folder that this is started in.
-WORKER = "import sys; sys.path = [p for p in sys.path if p]; from execlab.experiments.work import main; main()"
+# Like `python -m execlab.experiments.run.work`, but nothing is imported from the folder that this is started in.
+WORKER = "import sys; sys.path = [p for p in sys.path if p]; from execlab.experiments.run.work import main; main()"
 BEGINS = "-- begins "  # in a log
 SAVING = 30.0  # seconds that a stopped run has for its last checkpoint
 

@@ -13,17 +13,18 @@ from markupsafe import Markup
 
 from execlab.errors import ExeclabError
 from execlab.evaluation.scores import SCORING
-from execlab.experiments.claims import RULE, judge
-from execlab.experiments.figures import draw
-from execlab.experiments.rows import ACCURACIES, planned_runs, read_json, read_rows
-from execlab.experiments.summary import cell, grouped, mean
+from execlab.experiments.analyse.claims import RULE
+from execlab.experiments.analyse.judge import judge
+from execlab.experiments.analyse.rows import ACCURACIES, planned_runs, read_json, read_rows
+from execlab.experiments.analyse.summary import cell, grouped, mean
+from execlab.experiments.publish.figures import draw
 from execlab.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from execlab.experiments.summary import Row
+    from execlab.experiments.analyse.summary import Row
 
 HEADS = (
     *("experiment", "length", "nesting", "", "strategy", "seeds"),
@@ -63,7 +64,7 @@ def write_page(folder: Path) -> Path:
         "versions": _versions(rows),
         "shared": _shared(grid),
     }
-    loader = PackageLoader("execlab.experiments", ".")
+    loader = PackageLoader("execlab.experiments.publish", ".")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     try:
         text = environment.get_template("report.html.j2").render(values)

@@ -10,8 +10,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
-from execlab.experiments.grids import modification
-from execlab.experiments.processes import is_finished
+from execlab.experiments.memorization import modification
+from execlab.experiments.run.processes import is_finished
 from execlab.files import read_regular, write_atomically
 from execlab.training import runs
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from execlab.experiments.grids import Planned
+    from execlab.experiments import Planned
     from execlab.training.config import Config
 
 ACCURACIES = ("teacher_forced_accuracy", "free_running_accuracy", "exact_match")

@@ -8,10 +8,10 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from execlab.experiments import processes
-from execlab.experiments.processes import Ended, is_finished
-from execlab.experiments.rows import recorded
-from execlab.experiments.work import check_same, read_recorded, write_grid
+from execlab.experiments.analyse.rows import recorded
+from execlab.experiments.run import processes
+from execlab.experiments.run.processes import Ended, is_finished
+from execlab.experiments.run.work import check_same, read_recorded, write_grid
 from execlab.training import runs
 from execlab.training.checkpoints import newest_step
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from execlab.experiments.grids import Planned
+    from execlab.experiments import Planned
 
 TRIES = 3  # of a run that gets no further
 

@@ -6,15 +6,15 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from execlab.curriculum import STRATEGIES
 from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
-from execlab.experiments.engine import Standing, Watch, run_grid
-from execlab.experiments.page import write_page
-from execlab.experiments.processes import is_finished
-from execlab.experiments.rows import collect, labels, read_json, read_rows, recorded, write_rows
-from execlab.experiments.work import read_recorded, write_grid
+from execlab.experiments import EXPERIMENTS
+from execlab.experiments.analyse.rows import collect, labels, read_json, read_rows, recorded, write_rows
+from execlab.experiments.publish.page import write_page
+from execlab.experiments.run.engine import Standing, Watch, run_grid
+from execlab.experiments.run.processes import is_finished
+from execlab.experiments.run.work import read_recorded, write_grid
 from execlab.files import write_atomically
 from execlab.tasks.task import Difficulty
 from execlab.training import hardware, loop, runs, weights
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from execlab.experiments.engine import Engine
-    from execlab.experiments.grids import Planned
+    from execlab.experiments import Planned
+    from execlab.experiments.run.engine import Engine
     from execlab.training.config import Config, Precision
 
 EXAMPLES = 6  # per setting
-PRINTING = ("examples", "programs")
 
 
 def reproduce(
@@ -59,7 +58,8 @@ def _reproduce(
     watch: Watch,
     others: Sequence[Path],
 ) -> Standing:
-    if others and experiment in PRINTING:
+    prints = EXPERIMENTS[experiment].prints_examples
+    if others and prints:
         raise ExeclabError(f"{experiment} prints what its models say, and a row has no model: it takes no others' rows")
     for line in recorded(folder).values():
         if (line["experiment"], line["scale"]) != (experiment, scale):
@@ -72,8 +72,9 @@ def _reproduce(
 
     def record() -> None:
         write_rows(collect(experiment, scale, grid, folder), folder)
-        if experiment in PRINTING:
-            write_examples([planned for planned in grid if planned.config.seed == 0], folder)
+        if prints:
+            first = [planned for planned in grid if planned.config.seed == 0]
+            write_examples(first, folder, EXPERIMENTS[experiment].strategies)
 
     standing = run_grid(grid, folder, engine, watch, record=record)
     record()
@@ -138,7 +139,7 @@ def borrow(experiment: str, scale: str, grid: Sequence[Planned], folder: Path, o
     return len(taken)
 
 
-def write_examples(grid: Sequence[Planned], folder: Path) -> None:
+def write_examples(grid: Sequence[Planned], folder: Path, strategies: Sequence[str]) -> None:
     """examples.json: for each setting some test samples, and what each strategy's model says."""
     path = folder / "examples.json"
     before = read_json(path, [])
@@ -163,6 +164,6 @@ def write_examples(grid: Sequence[Planned], folder: Path) -> None:
         said = answer(loop.reader_of(trained, model), samples)
         for example, found in zip(setting["examples"], said, strict=True):
             said_by = {**example["predictions"], config.strategy: found.free_running}
-            example["predictions"] = {name: said_by[name] for name in STRATEGIES if name in said_by}
+            example["predictions"] = {name: said_by[name] for name in strategies if name in said_by}
     text = json.dumps(list(settings.values()), indent=1)
     write_atomically(path, (text + "\n").encode(), root=folder)
