@@ -39,7 +39,7 @@ def test_names_are_unique_and_compute_is_equal_within_a_cell(experiment: str, sc
             line["planned"].config.goal,
             modification(line["planned"].config),
             line["planned"].config.scramble,
-            "-short-" in line["planned"].name,
+            line["planned"].budget,
         ),
     )
     for lines in cells.values():
@@ -79,7 +79,7 @@ def test_smoke_is_small(experiment: str) -> None:
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_paper_is_the_paper_to_the_letter(experiment: str) -> None:
-    for _, config in make_grid(experiment, "paper", seeds=1):
+    for _, config, _ in make_grid(experiment, "paper", seeds=1):
         paper = PRESETS["paper"]
         for name in ("cells", "layers", "batch", "window", "feed", "optimizer", "learning_rate", "schedule", "clip"):
             assert getattr(config, name) == getattr(paper, name)
@@ -88,8 +88,8 @@ def test_paper_is_the_paper_to_the_letter(experiment: str) -> None:
 def test_memorization_has_every_modification_and_both_budgets() -> None:
     grid = make_grid("memorization", "laptop", seeds=1)
     assert {modification(planned.config) for planned in grid} == set(MODIFICATIONS)
-    long = [planned.config.characters for planned in grid if "-short-" not in planned.name]
-    short = [planned.config.characters for planned in grid if "-short-" in planned.name]
+    long = [planned.config.characters for planned in grid if planned.budget == "full"]
+    short = [planned.config.characters for planned in grid if planned.budget == "short"]
     assert [found // 4 for found in long if found] == short
     paper = make_grid("memorization", "paper", seeds=1)
     assert {planned.config.epochs for planned in paper} == {0, 20}

@@ -116,7 +116,7 @@ def test_a_signal_saves_and_says_how_to_go_on(number: signal.Signals, tmp_path: 
 def test_rows_of_other_runs_are_never_mixed_in(tmp_path: Path) -> None:
     grid = make_grid("addition", "smoke", seeds=2)
     second = bare_row(run=grid[1].name)  # the second seed's
-    write_grid(tmp_path, {planned.name: planned.config for planned in grid})
+    write_grid(tmp_path, grid)
     write_rows([second], tmp_path)
     fewer = make_grid("addition", "smoke", seeds=1)
     asked = Fake(tmp_path, dict.fromkeys((planned.name for planned in fewer), 0))
@@ -135,7 +135,7 @@ def test_the_same_run_is_not_done_twice(tmp_path: Path) -> None:
     programs, orders = tmp_path / "programs", tmp_path / "orders"
     cell: dict[str, Any] = {"task": "program", "length": 2, "nesting": 2, "strategy": "naive"}
     there = [Planned("one", make_config("smoke", **cell)), Planned("other", make_config("smoke", seed=1, **cell))]
-    write_grid(programs, {planned.name: planned.config for planned in there})
+    write_grid(programs, there)
     write_rows([bare_row(run=name, samples=7) for name in ("one", "other")], programs)
     grid = [
         Planned("length-first", there[0].config),
@@ -193,7 +193,7 @@ def test_failures_are_tried_again_and_stop_nobody(tmp_path: Path, capsys: pytest
     assert standing.failed == {names[1]: "out of luck"}
     assert len(engine.starts) == 3 + 3 + 1
     assert "failed 3 times and is left out: out of luck" in capsys.readouterr().err
-    assert read_grid(tmp_path) == {planned.name: planned.config for planned in grid}
+    assert read_grid(tmp_path) == {planned.name: planned for planned in grid}
 
 
 def test_a_folder_of_another_run_is_not_overwritten(tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_the_dry_run_tells_and_does_nothing(tmp_path: Path) -> None:
     assert int(found[1]) > 0
     assert list(tmp_path.iterdir()) == []
     grid = make_grid("statistics", "smoke")
-    write_grid(tmp_path, {planned.name: planned.config for planned in grid})
+    write_grid(tmp_path, grid)
     for done in (1, 2):
         write_rows([bare_row(run=planned.name) for planned in grid[:done]], tmp_path)
         told = subprocess.run([*words, "--out", "."], capture_output=True, text=True, check=True, cwd=tmp_path).stdout

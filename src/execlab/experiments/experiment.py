@@ -34,15 +34,17 @@ Scale = Literal["smoke", "laptop", "paper"]
 SCALES: tuple[str, ...] = get_args(Scale)
 SEEDS = {"smoke": 1, "laptop": 3, "paper": 3}
 MILLION = 1_000_000
+Budget = Literal["full", "short"]
 
 Settings = dict[tuple[int, int], int]  # (length, nesting): characters
 
 
 class Planned(NamedTuple):
-    """One run of a grid: the name of its folder, and its configuration."""
+    """One run of a grid: the name of its folder, its configuration, and which budget of its setting it has."""
 
     name: str
     config: Config
+    budget: Budget = "full"
 
 
 class Drawing(NamedTuple):
@@ -71,6 +73,7 @@ def cross(
     strategies: Sequence[str],
     settings: Mapping[tuple[int, int], int],
     variants: Mapping[str, Mapping[str, Any]] | None = None,
+    budget: Budget = "full",
     **shared: Any,
 ) -> list[Planned]:
     """Every setting in every variant with every strategy and seed."""
@@ -95,5 +98,5 @@ def cross(
                         },
                     )
                     parts = [config.task, f"{length}x{nesting}", variant.replace(" ", "-"), strategy, str(seed)]
-                    grid.append(Planned("-".join(part for part in parts if part), config))
+                    grid.append(Planned("-".join(part for part in parts if part), config, budget))
     return grid

@@ -59,12 +59,13 @@ def grid(scale: str, seeds: int) -> list[Planned]:
     if scale == "paper":
         full = {name: {**options, "epochs": 0} for name, options in full.items()}
         short = {f"{name} short": {**options, "epochs": 20} for name, options in full.items()}
-        return cross(scale, seeds, STRATEGIES, settings, {**full, **short}, task="memorization")
+        runs = cross(scale, seeds, STRATEGIES, settings, {**full, **short}, task="memorization")
+        return [run._replace(budget="short") if run.config.epochs else run for run in runs]
     short = {f"{name} short": options for name, options in full.items()}
     smaller = {setting: characters // SHORT for setting, characters in settings.items()}
     return [
         *cross(scale, seeds, STRATEGIES, settings, full, task="memorization"),
-        *cross(scale, seeds, STRATEGIES, smaller, short, task="memorization"),
+        *cross(scale, seeds, STRATEGIES, smaller, short, "short", task="memorization"),
     ]
 
 

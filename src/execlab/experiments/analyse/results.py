@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from execlab.errors import ExeclabError
 from execlab.experiments.analyse.judge import judge
-from execlab.experiments.analyse.rows import ACCURACIES, planned_runs, read_json, read_rows
+from execlab.experiments.analyse.planned import planned_runs
+from execlab.experiments.analyse.rows import ACCURACIES, read_json, read_rows
 from execlab.experiments.analyse.summary import Mean
 from execlab.experiments.memorization import modification
 from execlab.training.config import Config

@@ -18,6 +18,7 @@ from execlab.curriculum import stairs
 from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
+from execlab.experiments import Planned
 from execlab.experiments.run import processes, work
 from execlab.training import hardware, loop, weights
 from execlab.training.config import EPOCH, SMALLEST_RATE, Config
@@ -25,8 +26,6 @@ from execlab.training.optimizers import DECAY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from execlab.experiments import Planned
 
 EVALUATIONS_PER_STAIR = 10
 EVALUATIONS_PER_DECAY = 6
@@ -106,7 +105,7 @@ def start_up(config: Config) -> float:
     """Seconds of a run that does nothing: a process begins, learns one step, and is scored."""
     least = replace(config, steps=1, samples=None, characters=None, epochs=None, evaluate_count=1, test_count=1)
     with tempfile.TemporaryDirectory() as folder:
-        work.write_grid(Path(folder), {"least": least})
+        work.write_grid(Path(folder), [Planned("least", least)])
         begin = time.perf_counter()
         process = processes.start(Path(folder), "least")
         process.wait()

@@ -132,15 +132,15 @@ def run_grid(
     run that ends well.
     """
     standing = Standing(folder, grid)
-    asked = {planned.name: planned.config for planned in grid}
-    rows = read_recorded(folder, asked, recorded(folder))
+    rows = read_recorded(folder, grid, recorded(folder))
     for planned in grid:
         if is_finished(run := folder / "runs" / planned.name):
             check_same(run, planned.config)
         elif planned.name not in rows:
             continue
         standing.done.append(planned.name)
-    write_grid(folder, {**asked, **rows})
+    names = {planned.name for planned in grid}
+    write_grid(folder, [*grid, *(planned for name, planned in rows.items() if name not in names)])
     waiting = [planned.name for planned in grid if planned.name not in standing.done]
     attempts = dict.fromkeys(waiting, 0)
     reached = {name: newest_step(folder / "runs" / name / "checkpoints") for name in waiting}

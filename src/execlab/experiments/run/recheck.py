@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from execlab.errors import ExeclabError
-from execlab.experiments import Planned
 from execlab.experiments.analyse.rows import ACCURACIES, collect, read_rows
 from execlab.experiments.run.engine import LocalEngine, run_grid
 from execlab.experiments.run.work import read_recorded
@@ -33,13 +32,15 @@ class Checked(NamedTuple):
 def recheck(folder: Path, pattern: str, workers: int, watch: Watch) -> list[Checked]:
     """Do the runs of a grid whose names fit once more, in a folder of their own, and compare their rows."""
     rows = {line["run"]: line for line in read_rows(folder)}
-    configs = read_recorded(folder, {}, rows)
+    planned = read_recorded(folder, [], rows)
     names = [name for name in rows if fnmatchcase(name, pattern)]
     if not names:
         raise ExeclabError(f"{folder} has no row of a run named {pattern!r}; the first is {next(iter(rows), None)}")
     # What `auto` meant then is part of the run.
     grid = [
-        Planned(name, replace(configs[name], precision=rows[name]["precision"], kernel=rows[name]["kernel"]))
+        planned[name]._replace(
+            config=replace(planned[name].config, precision=rows[name]["precision"], kernel=rows[name]["kernel"])
+        )
         for name in names
     ]
     with tempfile.TemporaryDirectory(prefix="execlab-recheck-") as place:

@@ -85,7 +85,7 @@ def _reproduce(
 def _drop_unlisted(grid: Sequence[Planned], folder: Path, watch: Watch) -> None:
     """Rows whose run grid.json does not list: nothing tells which run it was, so those of the grid are made again."""
     rows = recorded(folder)
-    unlisted = rows.keys() - read_recorded(folder, {}, rows).keys()
+    unlisted = rows.keys() - read_recorded(folder, [], rows).keys()
     again = unlisted & {planned.name for planned in grid}
     for name in sorted(unlisted):
         now = "it is run again" if name in again else "its row stays as it is"
@@ -121,20 +121,20 @@ def elsewhere(others: Sequence[Path]) -> dict[Config, dict[str, Any]]:
     known: dict[Config, dict[str, Any]] = {}
     for other in others:
         rows = {line["run"]: line for line in read_rows(other)}
-        known |= {config: rows[name] for name, config in read_recorded(other, {}, rows).items()}
+        known |= {planned.config: rows[name] for name, planned in read_recorded(other, [], rows).items()}
     return known
 
 
 def borrow(experiment: str, scale: str, grid: Sequence[Planned], folder: Path, others: Sequence[Path]) -> int:
     """Take over rows of the grid's runs from other folders, whatever a run is called there; gives how many."""
     rows, known = recorded(folder), elsewhere(others)
-    configs = read_recorded(folder, {}, rows)
+    before = read_recorded(folder, [], rows)
     taken = [planned for planned in grid if planned.name not in rows and planned.config in known]
     for planned in taken:
         rows[planned.name] = {**known[planned.config], **labels(experiment, scale, planned)}
-        configs[planned.name] = planned.config
+        before[planned.name] = planned
     if taken:
-        write_grid(folder, configs)
+        write_grid(folder, before.values())
         write_rows(list(rows.values()), folder)
     return len(taken)
 

@@ -1,0 +1,58 @@
+"""How many runs an experiment has, so that nothing is judged before all of them are done.
+
+A run's budget is what its row records, or else what grid.json records. A grid.json of an earlier version does not
+record it: such a run is looked up by its Config in the grid of its experiment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from execlab.errors import ExeclabError
+from execlab.experiments import EXPERIMENTS, SCALES
+from execlab.experiments.analyse.rows import read_json
+from execlab.training.config import Config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from execlab.experiments.analyse.summary import Row
+
+
+def planned_runs(folder: Path, rows: Sequence[Row]) -> dict[str, int]:
+    """How many runs with their full budget the experiment in a folder, whose rows these are, has; 0 if not known."""
+    entries = read_json(folder / "grid.json", {})
+    budgets = {line["run"]: line["budget"] for line in rows if line["run"] in entries}
+    for name, entry in entries.items():
+        if name not in budgets and isinstance(entry, dict) and "budget" in entry:
+            budgets[name] = entry["budget"]
+    unknown = [entry for name, entry in entries.items() if name not in budgets]
+    counts = {}
+    for experiment, scale in dict.fromkeys((line["experiment"], line["scale"]) for line in rows):
+        short = _short(experiment, scale, unknown) if unknown else 0
+        counts[experiment] = sum(budget != "short" for budget in budgets.values()) + len(unknown) - short
+    return counts
+
+
+def _short(experiment: str, scale: str, entries: Sequence[Any]) -> int:
+    """How many of these entries of grid.json are runs of the experiment with the short budget."""
+    if experiment not in EXPERIMENTS or scale not in SCALES:
+        return 0
+    configs = [config for entry in entries if (config := _comparable(entry))]
+    seeds = 1 + max((config.seed for config in configs), default=0)
+    short = {
+        replace(planned.config, precision="float32")
+        for planned in EXPERIMENTS[experiment].grid(scale, seeds)
+        if planned.budget == "short"
+    }
+    return sum(config in short for config in configs)
+
+
+def _comparable(entry: Mapping[str, Any]) -> Config | None:
+    """An entry as a Config, whatever precision was asked for; None if this version cannot read it."""
+    try:
+        return replace(Config(**entry), precision="float32")
+    except (TypeError, ExeclabError):
+        return None
