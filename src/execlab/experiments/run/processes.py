@@ -34,15 +34,20 @@ def is_finished(run: Path) -> bool:
     return (run / "report.json").exists()
 
 
-def start(folder: Path, name: str) -> Process:
-    """Begin or go on with a run of the grid in `folder`; the process ends when this one does."""
+def command(folder: Path, name: str, *extra: str) -> list[str]:
+    """The worker's command line; `extra` is what it is told beyond its run."""
+    return [sys.executable, "-c", WORKER, str(folder), name, *extra]
+
+
+def start(folder: Path, name: str, *extra: str) -> Process:
+    """Begin or resume a run of the grid in `folder`; the process ends when this one does."""
     logs = folder / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     with open_to_append(logs / f"{name}.log", folder) as log:
         log.write(f"{BEGINS}{time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
         log.flush()
         return subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-c", WORKER, str(folder), name],
+            command(folder, name, *extra),
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
