@@ -76,7 +76,7 @@ def reproduce(
     from execlab.experiments import make_grid
     from execlab.experiments.analyse.rows import recorded
     from execlab.experiments.run import cost
-    from execlab.experiments.run.engine import Watch
+    from execlab.experiments.run.display import Watch
     from execlab.experiments.run.reproduce import elsewhere, settle
     from execlab.experiments.run.reproduce import reproduce as run
 
@@ -100,13 +100,13 @@ def reproduce(
         _list(grid, found.workers, every=False)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a scheduler sends is like Ctrl-C
     try:
-        standing = run(name, scale, grid, folder, found, watch, others)
+        progress = run(name, scale, grid, folder, found, watch, others)
     except KeyboardInterrupt:
         watch.say("stopped; the same command goes on from here")
         raise
-    click.echo(f"wrote {folder / 'report.html'}: {len(standing.done)} of {len(grid)} runs")
-    if standing.failed:
-        for failed, reason in standing.failed.items():
+    click.echo(f"wrote {folder / 'report.html'}: {len(progress.done)} of {len(grid)} runs")
+    if progress.failed:
+        for failed, reason in progress.failed.items():
             click.echo(f"failed: {failed}: {reason}", err=True)
         sys.exit(1)
 
@@ -132,7 +132,7 @@ def _counted(count: int, what: str) -> str:
 def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
     from execlab.experiments.run import cost
 
-    costs = cost.reckon(grid)
+    costs = cost.estimate(grid)
     if every:
         for planned, found in zip(grid, costs, strict=True):
             click.echo(f"{planned.name:56} {found.characters:>16,} characters {found.seconds:>12,.0f} s")
@@ -151,7 +151,7 @@ def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
 @click.option("--fill", "files", type=click.Path(path_type=Path), multiple=True, help="Fill in a document's blocks.")
 @click.option("--check", is_flag=True, help="Write nothing; fail if a document says something else.")
 def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
-    """Draw figures and page anew from the results in a folder, or in the folders below it.
+    """Draw figures and page again from the results in a folder, or in the folders below it.
 
     A document asks for tables, figures and verdicts with comments such as <!-- execlab: claims addition -->, each
     followed by <!-- end -->; --fill writes what the results say between them.
@@ -196,7 +196,7 @@ def recheck(folder: Path, pattern: str, workers: int | None) -> None:
     """
     needs_torch("matplotlib")
     from execlab.experiments.run import cost
-    from execlab.experiments.run.engine import Watch
+    from execlab.experiments.run.display import Watch
     from execlab.experiments.run.recheck import recheck as check
 
     found = check(folder, pattern, workers or cost.workers_here(), Watch())

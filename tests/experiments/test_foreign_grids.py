@@ -18,7 +18,8 @@ from execlab.experiments.analyse import rows
 from execlab.experiments.analyse.rows import read_rows, write_rows
 from execlab.experiments.publish.page import write_page
 from execlab.experiments.run import processes
-from execlab.experiments.run.engine import LocalEngine, Watch
+from execlab.experiments.run.display import Watch
+from execlab.experiments.run.engine import LocalEngine
 from execlab.experiments.run.reproduce import reproduce
 from execlab.experiments.run.work import write_grid
 from execlab.files import write_atomically

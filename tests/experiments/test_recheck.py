@@ -12,7 +12,8 @@ from execlab.cli_experiments import recheck
 from execlab.errors import ExeclabError
 from execlab.experiments import make_grid
 from execlab.experiments.analyse.rows import collect, read_rows, write_rows
-from execlab.experiments.run.engine import LocalEngine, Watch, run_grid
+from execlab.experiments.run.display import Watch
+from execlab.experiments.run.engine import LocalEngine, run_grid
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""A run of a grid as a process of its own, wherever the machine stands; without PyTorch, so that it starts at once."""
+"""One run of a grid in its own process, on any machine. Imports no PyTorch, so that starting one is fast."""
 
 from __future__ import annotations
 
@@ -65,11 +65,9 @@ def reason(folder: Path, name: str, process: Process) -> str:
     if process.returncode < 0:
         return f"killed by signal {-process.returncode}"
     log = (folder / "logs" / f"{name}.log").read_text(errors="replace")
-    said = log.rpartition(BEGINS)[2].splitlines()  # of this try
-    told = next(
-        (line for line in reversed(said) if line.startswith("error: ")), said[-1] if said[1:] else "ended early"
-    )
-    return told.removeprefix("error: ")
+    lines = log.rpartition(BEGINS)[2].splitlines()  # of this try
+    last = lines[-1] if lines[1:] else "ended early"
+    return next((line for line in reversed(lines) if line.startswith("error: ")), last).removeprefix("error: ")
 
 
 def stop(processes: Collection[Process]) -> None:

@@ -16,7 +16,7 @@ from execlab.experiments.run.work import read_recorded
 
 if TYPE_CHECKING:
     from execlab.experiments.analyse.summary import Row
-    from execlab.experiments.run.engine import Watch
+    from execlab.experiments.run.display import Watch
 
 COMPARED = (*ACCURACIES, "steps", "samples", "characters", "n")
 
@@ -45,8 +45,8 @@ def recheck(folder: Path, pattern: str, workers: int, watch: Watch) -> list[Chec
     ]
     with tempfile.TemporaryDirectory(prefix="execlab-recheck-") as place:
         fresh = Path(place)
-        standing = run_grid(grid, fresh, LocalEngine(fresh, workers), watch)
-        for name, reason in standing.failed.items():
+        progress = run_grid(grid, fresh, LocalEngine(fresh, workers), watch)
+        for name, reason in progress.failed.items():
             raise ExeclabError(f"{name} could not be done again: {reason}")
         again = {line["run"]: line for line in collect("", "", grid, fresh)}
     return [_compare(rows[name], again[name]) for name in names]

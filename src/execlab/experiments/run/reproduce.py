@@ -12,7 +12,7 @@ from execlab.evaluation.decoding import answer
 from execlab.experiments import EXPERIMENTS
 from execlab.experiments.analyse.rows import collect, labels, read_json, read_rows, recorded, write_rows
 from execlab.experiments.publish.page import write_page
-from execlab.experiments.run.engine import Standing, Watch, run_grid
+from execlab.experiments.run.engine import run_grid
 from execlab.experiments.run.processes import is_finished
 from execlab.experiments.run.work import read_recorded, write_grid
 from execlab.files import write_atomically
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from execlab.experiments import Planned
+    from execlab.experiments.run.display import GridProgress, Watch
     from execlab.experiments.run.engine import Engine
     from execlab.training.config import Config, Precision
 
@@ -39,7 +40,7 @@ def reproduce(
     engine: Engine,
     watch: Watch,
     others: Sequence[Path] = (),
-) -> Standing:
+) -> GridProgress:
     """Run what is not finished yet, with a row for every run that ends, then draw figures and page.
 
     A run that has a row in one of the `others` is not done again: the same Config is the same run. One process at a
@@ -57,7 +58,7 @@ def _reproduce(
     engine: Engine,
     watch: Watch,
     others: Sequence[Path],
-) -> Standing:
+) -> GridProgress:
     prints = EXPERIMENTS[experiment].prints_examples
     if others and prints:
         raise ExeclabError(f"{experiment} prints what its models say, and a row has no model: it takes no others' rows")
@@ -76,10 +77,10 @@ def _reproduce(
             first = [planned for planned in grid if planned.config.seed == 0]
             write_examples(first, folder, EXPERIMENTS[experiment].strategies)
 
-    standing = run_grid(grid, folder, engine, watch, record=record)
+    progress = run_grid(grid, folder, engine, watch, record=record)
     record()
     write_page(folder)
-    return standing
+    return progress
 
 
 def _drop_unlisted(grid: Sequence[Planned], folder: Path, watch: Watch) -> None:
