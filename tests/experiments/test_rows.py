@@ -66,3 +66,16 @@ def test_what_a_row_records_comes_first(tmp_path: Path) -> None:
     (tmp_path / "grid.json").write_text(json.dumps({"a-short-name": {}, "b": {}, "c": None}))
     rows = [bare_row(experiment="memorization", run="b", budget="short")]
     assert planned_runs(tmp_path, rows) == {"memorization": 2}
+
+
+def test_a_grid_of_another_shape(tmp_path: Path) -> None:
+    rows = [bare_row(experiment="memorization", scale="laptop", run="a")]
+    large = {"seed": 10**9, "task": "memorization"}
+    entries: list[object] = [None, [1], {"task": []}, {"length": "x"}, {"layout": [1]}, large]
+    for entry in entries:
+        (tmp_path / "grid.json").write_text(json.dumps({"b": entry}))
+        assert planned_runs(tmp_path, rows) == {"memorization": 1}
+    for grid in ([], ["a"], 3, "a"):
+        (tmp_path / "grid.json").write_text(json.dumps(grid))
+        with pytest.raises(ExeclabError, match="another shape"):
+            planned_runs(tmp_path, rows)

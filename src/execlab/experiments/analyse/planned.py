@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
     from execlab.experiments.analyse.summary import Row
 
+SET_ASIDE: dict[str, Any] = {"precision": "float32", "seed": 0, "data_seed": 0}  # no part of a run's budget
+
 
 def planned_runs(folder: Path, rows: Sequence[Row]) -> dict[str, int]:
     """How many runs with their full budget the experiment in a folder, whose rows these are, has; 0 if not known."""
     entries = read_json(folder / "grid.json", {})
+    if not isinstance(entries, dict):
+        raise ExeclabError(f"{folder / 'grid.json'} has another shape than execlab writes")
     budgets = {line["run"]: line["budget"] for line in rows if line["run"] in entries}
     for name, entry in entries.items():
         if name not in budgets and isinstance(entry, dict) and "budget" in entry:
@@ -40,19 +44,14 @@ def _short(experiment: str, scale: str, entries: Sequence[Any]) -> int:
     """How many of these entries of grid.json are runs of the experiment with the short budget."""
     if experiment not in EXPERIMENTS or scale not in SCALES:
         return 0
-    configs = [config for entry in entries if (config := _comparable(entry))]
-    seeds = 1 + max((config.seed for config in configs), default=0)
-    short = {
-        replace(planned.config, precision="float32")
-        for planned in EXPERIMENTS[experiment].grid(scale, seeds)
-        if planned.budget == "short"
-    }
-    return sum(config in short for config in configs)
+    grid = EXPERIMENTS[experiment].grid(scale, 1)
+    short = {replace(planned.config, **SET_ASIDE) for planned in grid if planned.budget == "short"}
+    return sum(_comparable(entry) in short for entry in entries)
 
 
 def _comparable(entry: Mapping[str, Any]) -> Config | None:
-    """An entry as a Config, whatever precision was asked for; None if this version cannot read it."""
+    """An entry as a Config of the first seed in float32; None if this version cannot read it."""
     try:
-        return replace(Config(**entry), precision="float32")
+        return replace(Config(**entry), **SET_ASIDE)
     except (TypeError, ExeclabError):
         return None

@@ -29,7 +29,7 @@ def student(level: float, freedom: int) -> float:
     >>> round(student(0.95, 2), 3), round(student(0.95, 1000), 2)
     (4.303, 1.96)
     """
-    from scipy.stats import t  # half a second, so only where an interval is wanted
+    from scipy.stats import t  # slow to import, so only where an interval is computed
 
     return float(t.ppf((1 + level) / 2, freedom))
 
