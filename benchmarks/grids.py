@@ -13,10 +13,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from execlab.experiments import cost
-from execlab.experiments.engine import LocalEngine, Watch
-from execlab.experiments.grids import EXPERIMENTS, Planned, make_grid
-from execlab.experiments.reproduce import reproduce
+from execlab.experiments import EXPERIMENTS, Planned, make_grid
+from execlab.experiments.run import cost
+from execlab.experiments.run.display import Watch
+from execlab.experiments.run.engine import LocalEngine
+from execlab.experiments.run.reproduce import reproduce
 from execlab.training.config import make_config
 
 RUNS = 8
@@ -27,8 +28,8 @@ def seconds(experiment: str, grid: list[Planned], workers: int) -> float:
     """From the first start to the report."""
     with tempfile.TemporaryDirectory() as scratch:
         begin = time.perf_counter()
-        standing = reproduce(experiment, "smoke", grid, Path(scratch), LocalEngine(Path(scratch), workers), Watch())
-        assert len(standing.done) == len(grid)
+        progress = reproduce(experiment, "smoke", grid, Path(scratch), LocalEngine(Path(scratch), workers), Watch())
+        assert len(progress.done) == len(grid)
         return time.perf_counter() - begin
 
 
@@ -43,7 +44,7 @@ def compare_workers() -> None:
 def compare_dry_runs() -> None:
     for experiment in EXPERIMENTS:
         grid, workers = make_grid(experiment, "smoke"), cost.workers_here()
-        told = cost.whole(cost.reckon(grid), workers)
+        told = cost.whole(cost.estimate(grid), workers)
         took = seconds(experiment, grid, workers)
         print(
             f"{experiment:14} told {told:5.1f} s, took {took:5.1f} s; ratio {told / took:.2f} (bar 0.5 to 2)",

@@ -12,7 +12,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from execlab.experiments.summary import mean
+from execlab.experiments.analyse.summary import mean
 from execlab.training import loop, runs
 from execlab.training.config import make_config
 

@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from execlab.experiments.work import work
+from execlab.experiments.run.work import work
 from execlab.training import hardware
 from execlab.training.config import make_config
 

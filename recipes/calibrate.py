@@ -1,4 +1,4 @@
-"""How many characters `combined` needs: the budgets of the laptop grids are 1.5 times that (experiments/grids.py).
+"""How many characters `combined` needs: the budgets of the laptop grids are 1.5 times that (src/execlab/experiments).
 
     python recipes/calibrate.py [WORKERS]    # every cell below, one core each; what was stopped is resumed
 

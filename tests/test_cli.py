@@ -160,7 +160,7 @@ DRAWING = [("sample",), ("audit",), ("stats",), ("export", "--out", "unused")]
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (("--task", "sorting"), "'sorting' is not one of 'program', 'addition', 'memorization'"),
+        (("--task", "sorting"), "there is no task 'sorting'; choose program, addition, memorization, or an import"),
         (("--length", "0"), "length is 0 for the task program, but it must be from 1 to 50"),
         (("--length", "51"), "length is 51"),
         (("--task", "memorization", "--length", "201"), "from 1 to 200"),

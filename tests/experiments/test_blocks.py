@@ -13,10 +13,11 @@ import pytest
 from rows import bare_row
 
 from execlab.errors import ExeclabError
-from execlab.experiments.blocks import MARK, fill
-from execlab.experiments.claims import RULES, judge
-from execlab.experiments.rows import ACCURACIES, COLUMNS, read_rows, write_rows
-from execlab.experiments.summary import cell, grouped
+from execlab.experiments import EXPERIMENTS
+from execlab.experiments.analyse.judge import judge
+from execlab.experiments.analyse.rows import ACCURACIES, COLUMNS, read_rows, write_rows
+from execlab.experiments.analyse.summary import cell, grouped
+from execlab.experiments.publish.blocks import MARK, fill
 
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENTS = ("README.md", "docs/results.md")
@@ -194,7 +195,7 @@ def test_the_command_checks_and_fills(results: Path) -> None:
 
 def test_every_claim_has_a_reading_before_its_verdict_is_known() -> None:
     line = {**dict.fromkeys(COLUMNS, 0), "strategy": "combined", "budget": "full"}
-    texts = {claim.text for name in RULES for claim in judge([{**line, "experiment": name}])}
+    texts = {claim.text for name in EXPERIMENTS for claim in judge([{**line, "experiment": name}])}
     readings = json.loads((ROOT / "results" / "readings.json").read_text())
     assert readings.keys() == texts
     assert all({"seen", "not seen"} <= said.keys() for said in readings.values())

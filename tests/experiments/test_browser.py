@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from browser import browser, page
 
-from execlab.experiments.engine import LocalEngine, Watch
-from execlab.experiments.grids import make_grid
-from execlab.experiments.reproduce import reproduce
+from execlab.experiments import make_grid
+from execlab.experiments.run.display import Watch
+from execlab.experiments.run.engine import LocalEngine
+from execlab.experiments.run.reproduce import reproduce
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from execlab.experiments.claims import judge
-from execlab.experiments.summary import cell, difference, mean, student
+from execlab.experiments.analyse.judge import judge
+from execlab.experiments.analyse.summary import cell, difference, mean, student
 
 
 def line(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, Any]:

@@ -14,11 +14,12 @@ os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # Ray would take 127.0.0.
 import ray
 
 from execlab.errors import ExeclabError
-from execlab.experiments.cluster import OBJECT_STORE, RayEngine
-from execlab.experiments.engine import LocalEngine, Standing, Watch
-from execlab.experiments.grids import Planned
-from execlab.experiments.reproduce import reproduce
-from execlab.experiments.rows import read_rows
+from execlab.experiments import Planned
+from execlab.experiments.analyse.rows import read_rows
+from execlab.experiments.run.cluster import OBJECT_STORE, RayEngine
+from execlab.experiments.run.display import GridProgress, Watch
+from execlab.experiments.run.engine import LocalEngine
+from execlab.experiments.run.reproduce import reproduce
 from execlab.training.checkpoints import newest_step
 from execlab.training.config import make_config
 
@@ -63,7 +64,7 @@ def working_below(ancestor: int) -> list[str]:
         above = int(folder.name)
         while above not in (0, ancestor):
             above = parent(above)
-        if above and any(b"execlab.experiments.work" in word for word in words):
+        if above and any(b"execlab.experiments.run.work" in word for word in words):
             found.append(words[-2].decode())
     return found
 
@@ -77,10 +78,10 @@ class NodeKiller(Watch):
         self.victim = cluster.list_all_nodes()[-1]
         self.raylet = self.victim.all_processes["raylet"][0].process.pid
 
-    def show(self, standing: Standing) -> None:
+    def show(self, progress: GridProgress) -> None:
         if not self.killed:
             names = working_below(self.raylet)
-            if any(newest_step(standing.folder / "runs" / name / "checkpoints") > 0 for name in names):
+            if any(newest_step(progress.folder / "runs" / name / "checkpoints") > 0 for name in names):
                 self.killed = names
                 self.cluster.remove_node(self.victim, allow_graceful=False)
 
@@ -96,9 +97,9 @@ def test_a_grid_outlives_a_node(cluster: Any, tmp_path: Path, capsys: pytest.Cap
     ray.shutdown()
     engine = RayEngine(tmp_path / "ray", None, cluster.address)
     assert engine.workers == 3
-    standing = reproduce("addition", "smoke", grid, tmp_path / "ray", engine, killer)
-    assert sorted(standing.done) == [planned.name for planned in grid]
-    assert not standing.failed
+    progress = reproduce("addition", "smoke", grid, tmp_path / "ray", engine, killer)
+    assert sorted(progress.done) == [planned.name for planned in grid]
+    assert not progress.failed
     (lost,) = killer.killed
     assert re.search(rf"{lost} failed \(lost: \w+\) after the checkpoint of step \d+", capsys.readouterr().err)
     said = (tmp_path / "ray" / "logs" / f"{lost}.log").read_text()
@@ -110,8 +111,8 @@ def test_a_grid_outlives_a_node(cluster: Any, tmp_path: Path, capsys: pytest.Cap
 class Impatient(Watch):
     """Presses Ctrl-C as soon as a run has a checkpoint to go on from."""
 
-    def show(self, standing: Standing) -> None:
-        if any(newest_step(standing.folder / "runs" / name / "checkpoints") > 0 for name in standing.running):
+    def show(self, progress: GridProgress) -> None:
+        if any(newest_step(progress.folder / "runs" / name / "checkpoints") > 0 for name in progress.running):
             raise KeyboardInterrupt
 
 

@@ -13,13 +13,15 @@ import pytest
 from rows import bare_row
 
 from execlab.errors import ExeclabError
-from execlab.experiments import processes, rows
-from execlab.experiments.engine import LocalEngine, Watch
-from execlab.experiments.grids import make_grid
-from execlab.experiments.page import write_page
-from execlab.experiments.reproduce import reproduce
-from execlab.experiments.rows import read_rows, write_rows
-from execlab.experiments.work import write_grid
+from execlab.experiments import Planned, make_grid
+from execlab.experiments.analyse import rows
+from execlab.experiments.analyse.rows import read_rows, write_rows
+from execlab.experiments.publish.page import write_page
+from execlab.experiments.run import processes
+from execlab.experiments.run.display import Watch
+from execlab.experiments.run.engine import LocalEngine
+from execlab.experiments.run.reproduce import reproduce
+from execlab.experiments.run.work import write_grid
 from execlab.files import write_atomically
 from execlab.training.config import make_config
 from execlab.training.locking import BusyError, lock
@@ -68,7 +70,7 @@ def test_a_grid_that_is_locked_is_refused(tmp_path: Path) -> None:
 
 def test_a_row_that_the_grid_does_not_list_is_no_end(tmp_path: Path) -> None:
     grid = make_grid("addition", "smoke")[:1]
-    write_grid(tmp_path, {"another": make_config("smoke")})
+    write_grid(tmp_path, [Planned("another", make_config("smoke"))])
     write_rows([row(run=grid[0].name), row(run="lost")], tmp_path)
     watch = Listener()
     reproduce("addition", "smoke", grid, tmp_path, LocalEngine(tmp_path, 1), watch)
@@ -79,7 +81,7 @@ def test_a_row_that_the_grid_does_not_list_is_no_end(tmp_path: Path) -> None:
 
 
 def test_a_run_that_the_grid_does_not_list(tmp_path: Path) -> None:
-    write_grid(tmp_path, {"one": make_config("smoke")})
+    write_grid(tmp_path, [Planned("one", make_config("smoke"))])
     process = processes.start(tmp_path, "other")
     process.wait()
     assert processes.reason(tmp_path, "other", process) == f"{tmp_path}/grid.json does not list the run other"
@@ -91,7 +93,7 @@ def test_nothing_is_imported_from_the_current_folder(tmp_path: Path, monkeypatch
         (tmp_path / f"{name}.py").write_text(f"open({str(marker)!r}, 'w')\n")
     monkeypatch.chdir(tmp_path)
     grid = tmp_path / "grid"
-    write_grid(grid, {"one": make_config("smoke", steps=10, test_count=4)})
+    write_grid(grid, [Planned("one", make_config("smoke", steps=10, test_count=4))])
     process = processes.start(grid, "one")
     process.wait()
     assert processes.reason(grid, "one", process) == ""
@@ -125,7 +127,7 @@ def test_everything_on_the_page_is_escaped(tmp_path: Path) -> None:
     write_rows(
         [row(run="a", experiment=IMAGE, strategy=IMAGE, commit=IMAGE, versions=json.dumps({IMAGE: IMAGE}))], tmp_path
     )
-    write_grid(tmp_path, {})
+    write_grid(tmp_path, [])
     (tmp_path / "grid.json").write_text(json.dumps({IMAGE: {"task": IMAGE}}))
     example = {"input": IMAGE, "target": IMAGE, "predictions": {IMAGE: IMAGE}}
     (tmp_path / "examples.json").write_text(json.dumps([{"length": IMAGE, "nesting": IMAGE, "examples": [example]}]))

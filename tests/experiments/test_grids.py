@@ -11,21 +11,13 @@ from rows import bare_row
 from execlab.cli.experiments import NAMES
 from execlab.cli.experiments import SCALES as NAMED_SCALES
 from execlab.errors import ExeclabError
-from execlab.experiments.cost import characters
-from execlab.experiments.grids import (
-    ADDITION,
-    EXPERIMENTS,
-    MEMORIZATION,
-    MODIFICATIONS,
-    PROGRAMS,
-    SCALES,
-    make_grid,
-    modification,
-)
-from execlab.experiments.reproduce import settle
-from execlab.experiments.rows import write_rows
-from execlab.experiments.summary import grouped
-from execlab.experiments.work import work
+from execlab.experiments import EXPERIMENTS, SCALES, addition, make_grid, memorization, programs
+from execlab.experiments.analyse.rows import write_rows
+from execlab.experiments.analyse.summary import grouped
+from execlab.experiments.memorization import MODIFICATIONS, modification
+from execlab.experiments.run.cost import characters
+from execlab.experiments.run.reproduce import settle
+from execlab.experiments.run.work import work
 from execlab.training.config import PRESETS, make_config
 from execlab.training.weights import sketch
 
@@ -47,7 +39,7 @@ def test_names_are_unique_and_compute_is_equal_within_a_cell(experiment: str, sc
             line["planned"].config.goal,
             modification(line["planned"].config),
             line["planned"].config.scramble,
-            "-short-" in line["planned"].name,
+            line["planned"].budget,
         ),
     )
     for lines in cells.values():
@@ -87,7 +79,7 @@ def test_smoke_is_small(experiment: str) -> None:
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_paper_is_the_paper_to_the_letter(experiment: str) -> None:
-    for _, config in make_grid(experiment, "paper", seeds=1):
+    for _, config, _ in make_grid(experiment, "paper", seeds=1):
         paper = PRESETS["paper"]
         for name in ("model_options", "batch", "window", "feed", "optimizer", "learning_rate", "schedule", "clip"):
             assert getattr(config, name) == getattr(paper, name)
@@ -96,15 +88,15 @@ def test_paper_is_the_paper_to_the_letter(experiment: str) -> None:
 def test_memorization_has_every_modification_and_both_budgets() -> None:
     grid = make_grid("memorization", "laptop", seeds=1)
     assert {modification(planned.config) for planned in grid} == set(MODIFICATIONS)
-    long = [planned.config.characters for planned in grid if "-short-" not in planned.name]
-    short = [planned.config.characters for planned in grid if "-short-" in planned.name]
+    long = [planned.config.characters for planned in grid if planned.budget == "full"]
+    short = [planned.config.characters for planned in grid if planned.budget == "short"]
     assert [found // 4 for found in long if found] == short
     paper = make_grid("memorization", "paper", seeds=1)
     assert {planned.config.epochs for planned in paper} == {0, 20}
 
 
 def test_laptop_budgets_are_those_that_were_measured() -> None:
-    tables = {"addition": ADDITION, "memorization": MEMORIZATION, "program": PROGRAMS}
+    tables = {"addition": addition.SETTINGS, "memorization": memorization.SETTINGS, "program": programs.SETTINGS}
     measured = json.loads((Path(__file__).parents[2] / "results" / "calibration.json").read_text())
     assert measured
     for line in measured:

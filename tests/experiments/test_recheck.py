@@ -10,9 +10,10 @@ from click.testing import CliRunner
 
 from execlab.cli.experiments import recheck
 from execlab.errors import ExeclabError
-from execlab.experiments.engine import LocalEngine, Watch, run_grid
-from execlab.experiments.grids import make_grid
-from execlab.experiments.rows import collect, read_rows, write_rows
+from execlab.experiments import make_grid
+from execlab.experiments.analyse.rows import collect, read_rows, write_rows
+from execlab.experiments.run.display import Watch
+from execlab.experiments.run.engine import LocalEngine, run_grid
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -15,14 +16,15 @@ import pytest
 from rows import bare_row
 
 from execlab.errors import ExeclabError
-from execlab.experiments import processes
-from execlab.experiments.engine import Standing, Watch, run_grid
-from execlab.experiments.grids import EXPERIMENTS, Planned, make_grid
-from execlab.experiments.page import write_page
-from execlab.experiments.processes import Ended
-from execlab.experiments.reproduce import borrow, reproduce
-from execlab.experiments.rows import COLUMNS, collect, read_rows, write_rows
-from execlab.experiments.work import read_grid, work, write_grid
+from execlab.experiments import EXPERIMENTS, Planned, make_grid
+from execlab.experiments.analyse.rows import COLUMNS, collect, read_rows, write_rows
+from execlab.experiments.publish.page import write_page
+from execlab.experiments.run import processes
+from execlab.experiments.run.display import GridProgress, Watch
+from execlab.experiments.run.engine import run_grid
+from execlab.experiments.run.processes import Ended
+from execlab.experiments.run.reproduce import borrow, reproduce
+from execlab.experiments.run.work import read_grid, work, write_grid
 from execlab.training.config import make_config
 
 if TYPE_CHECKING:
@@ -116,7 +118,7 @@ def test_a_signal_saves_and_says_how_to_go_on(number: signal.Signals, tmp_path: 
 def test_rows_of_other_runs_are_never_mixed_in(tmp_path: Path) -> None:
     grid = make_grid("addition", "smoke", seeds=2)
     second = bare_row(run=grid[1].name)  # the second seed's
-    write_grid(tmp_path, {planned.name: planned.config for planned in grid})
+    write_grid(tmp_path, grid)
     write_rows([second], tmp_path)
     fewer = make_grid("addition", "smoke", seeds=1)
     asked = Fake(tmp_path, dict.fromkeys((planned.name for planned in fewer), 0))
@@ -135,7 +137,7 @@ def test_the_same_run_is_not_done_twice(tmp_path: Path) -> None:
     programs, orders = tmp_path / "programs", tmp_path / "orders"
     cell: dict[str, Any] = {"task": "program", "length": 2, "nesting": 2, "strategy": "naive"}
     there = [Planned("one", make_config("smoke", **cell)), Planned("other", make_config("smoke", seed=1, **cell))]
-    write_grid(programs, {planned.name: planned.config for planned in there})
+    write_grid(programs, there)
     write_rows([bare_row(run=name, samples=7) for name in ("one", "other")], programs)
     grid = [
         Planned("length-first", there[0].config),
@@ -188,12 +190,12 @@ def test_failures_are_tried_again_and_stop_nobody(tmp_path: Path, capsys: pytest
     grid = make_grid("addition", "smoke")[:3]
     names = [planned.name for planned in grid]
     engine = Fake(tmp_path, {names[0]: 2, names[1]: 3, names[2]: 0})
-    standing = run_grid(grid, tmp_path, engine, Watch(), tries=3)
-    assert standing.done == [names[2], names[0]]
-    assert standing.failed == {names[1]: "out of luck"}
+    progress = run_grid(grid, tmp_path, engine, Watch(), tries=3)
+    assert progress.done == [names[2], names[0]]
+    assert progress.failed == {names[1]: "out of luck"}
     assert len(engine.starts) == 3 + 3 + 1
     assert "failed 3 times and is left out: out of luck" in capsys.readouterr().err
-    assert read_grid(tmp_path) == {planned.name: planned.config for planned in grid}
+    assert read_grid(tmp_path) == {planned.name: planned for planned in grid}
 
 
 def test_a_folder_of_another_run_is_not_overwritten(tmp_path: Path) -> None:
@@ -203,7 +205,7 @@ def test_a_folder_of_another_run_is_not_overwritten(tmp_path: Path) -> None:
         work(tmp_path / "run", make_config("smoke", steps=20))
 
 
-def test_a_run_killed_before_its_first_checkpoint_starts_anew(tmp_path: Path) -> None:
+def test_a_run_killed_before_its_first_checkpoint_starts_again(tmp_path: Path) -> None:
     config = make_config("smoke", steps=10)
     work(tmp_path / "run", config)
     for path in (tmp_path / "run" / "checkpoints").iterdir():
@@ -216,10 +218,10 @@ def test_a_run_killed_before_its_first_checkpoint_starts_anew(tmp_path: Path) ->
 def test_how_far_a_grid_is(tmp_path: Path) -> None:
     grid = [Planned("one", make_config("smoke", steps=40)), Planned("two", make_config("smoke", steps=40))]
     work(tmp_path / "runs" / "one", grid[0].config)
-    standing = Standing(tmp_path, grid, done=["one"], running=["two"])
-    assert standing.spent() == 0.5
-    assert "1 of 2 runs done, 1 running" in standing.sentence()
-    assert "best so far" in standing.sentence()
+    progress = GridProgress(tmp_path, grid, done=["one"], running=["two"])
+    assert progress.spent() == 0.5
+    assert "1 of 2 runs done, 1 running" in progress.sentence()
+    assert "best so far" in progress.sentence()
 
 
 def test_a_folder_without_results(tmp_path: Path) -> None:
@@ -267,8 +269,8 @@ class Advancing(Fake):
 def test_a_try_that_got_further_does_not_count(tmp_path: Path) -> None:
     grid = make_grid("addition", "smoke")[:1]
     engine = Advancing(tmp_path, {grid[0].name: 99}, advances=7)
-    standing = run_grid(grid, tmp_path, engine, Watch(), tries=3)
-    assert list(standing.failed) == [grid[0].name]
+    progress = run_grid(grid, tmp_path, engine, Watch(), tries=3)
+    assert list(progress.failed) == [grid[0].name]
     assert len(engine.starts) == 7 + 3
 
 
@@ -295,9 +297,30 @@ def test_the_dry_run_tells_and_does_nothing(tmp_path: Path) -> None:
     assert int(found[1]) > 0
     assert list(tmp_path.iterdir()) == []
     grid = make_grid("statistics", "smoke")
-    write_grid(tmp_path, {planned.name: planned.config for planned in grid})
+    write_grid(tmp_path, grid)
     for done in (1, 2):
         write_rows([bare_row(run=planned.name) for planned in grid[:done]], tmp_path)
         told = subprocess.run([*words, "--out", "."], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
         assert f"done already: {done} of 2 runs" in told
         assert told.count("program-2x1") == 2 - done
+
+
+def test_on_a_terminal_one_line_is_redrawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages stay, the live line goes, and nothing in a name is taken for markup."""
+    master, terminal = os.openpty()
+    with os.fdopen(terminal, "w") as stderr:
+        monkeypatch.setattr(sys, "stderr", stderr)
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setattr(time, "monotonic", iter(range(0, 1000, 2)).__next__)
+        watch = Watch()
+        watch.show(GridProgress(tmp_path, make_grid("addition", "smoke"), done=["a"]))
+        watch.say("a message of [bold]run[/bold]")
+        watch.close()
+        watch.say("the end")
+        monkeypatch.undo()
+    shown = os.read(master, 100_000).decode()
+    os.close(master)
+    assert "1 of 8 runs done, 0 running" in shown
+    assert "\x1b[2K" in shown  # the line is erased
+    assert "a message of [bold]run[/bold]\r\n" in shown
+    assert shown.endswith("the end\r\n")

@@ -9,7 +9,10 @@ import pytest
 from rows import bare_row
 
 from execlab.errors import ExeclabError
-from execlab.experiments.rows import climb, planned_runs, read_rows, write_rows
+from execlab.experiments import make_grid
+from execlab.experiments.analyse.planned import planned_runs
+from execlab.experiments.analyse.rows import climb, read_rows, write_rows
+from execlab.experiments.run.work import read_grid, write_grid
 from execlab.training.config import make_config
 
 if TYPE_CHECKING:
@@ -39,6 +42,40 @@ def test_rows_of_earlier_versions_do_not_tell_the_climb(tmp_path: Path) -> None:
         read_rows(tmp_path)
 
 
-def test_short_runs_are_not_waited_for(tmp_path: Path) -> None:
-    (tmp_path / "grid.json").write_text(json.dumps({"a-plain-mix-0": {}, "a-plain-short-mix-0": {}}))
-    assert planned_runs(tmp_path, [{"experiment": "memorization"}]) == {"memorization": 1}
+@pytest.mark.parametrize("scale", ["laptop", "paper"])
+def test_short_runs_are_not_waited_for(tmp_path: Path, scale: str) -> None:
+    """Whatever the runs are called, and whether grid.json records the budget or is of an earlier version."""
+    grid = [
+        planned._replace(name=f"run-{place}")
+        for place, planned in enumerate(make_grid("memorization", scale, seeds=2, precision="bfloat16"))
+    ]
+    full = [planned for planned in grid if planned.budget == "full"]
+    assert 0 < len(full) < len(grid)
+    write_grid(tmp_path, grid)
+    assert list(read_grid(tmp_path).values()) == grid
+    rows = [bare_row(experiment="memorization", scale=scale, run="run-0", budget="full")]
+    assert planned_runs(tmp_path, rows) == {"memorization": len(full)}
+    entries = json.loads((tmp_path / "grid.json").read_text())
+    for entry in entries.values():
+        entry.pop("budget", None)
+    (tmp_path / "grid.json").write_text(json.dumps(entries))
+    assert planned_runs(tmp_path, rows) == {"memorization": len(full)}
+
+
+def test_what_a_row_records_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "grid.json").write_text(json.dumps({"a-short-name": {}, "b": {}, "c": None}))
+    rows = [bare_row(experiment="memorization", run="b", budget="short")]
+    assert planned_runs(tmp_path, rows) == {"memorization": 2}
+
+
+def test_a_grid_of_another_shape(tmp_path: Path) -> None:
+    rows = [bare_row(experiment="memorization", scale="laptop", run="a")]
+    large = {"seed": 10**9, "task": "memorization"}
+    entries: list[object] = [None, [1], {"task": []}, {"length": "x"}, {"layout": [1]}, large]
+    for entry in entries:
+        (tmp_path / "grid.json").write_text(json.dumps({"b": entry}))
+        assert planned_runs(tmp_path, rows) == {"memorization": 1}
+    for grid in ([], ["a"], 3, "a"):
+        (tmp_path / "grid.json").write_text(json.dumps(grid))
+        with pytest.raises(ExeclabError, match="another shape"):
+            planned_runs(tmp_path, rows)

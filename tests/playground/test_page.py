@@ -262,7 +262,8 @@ def test_the_difficulties_of_an_adaptive_run(chrome: Browser, server: Server, tm
             expect(sums).to_have_attribute("data-rows", "6")
             expect(opened.get_by_role("img", name="adaptive-programs; at the end mostly 5×")).to_be_visible()
             huge = opened.get_by_role("img", name="adaptive-huge; at the end mostly 30×")
-            expect(huge.locator("path.share")).to_have_count(12, timeout=15_000)  # a path per darkness
+            expect(huge).to_have_attribute("data-rows", re.compile(r"\d{2,3}"), timeout=15_000)
+            assert 6 <= huge.locator("path.share").count() <= 12  # a path per darkness
             assert int(huge.get_attribute("data-rows") or 0) <= 200
             assert int(huge.get_attribute("data-columns") or 0) < 500  # of 2,999 evaluations
             sums.scroll_into_view_if_needed()

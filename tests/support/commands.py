@@ -76,7 +76,7 @@ def serve(words: list[str]) -> dict[str, object]:
 if __name__ == "__main__":
     import uvicorn  # noqa: F401 - here and below: once for all commands
 
-    import execlab.experiments.page
+    import execlab.experiments.publish.page
     import execlab.playground.server
     import execlab.training.loop  # noqa: F401
 

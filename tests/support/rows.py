@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from execlab.experiments.rows import COLUMNS, NUMBERS
+from execlab.experiments.analyse.rows import COLUMNS, NUMBERS
 
 
 def bare_row(**changes: Any) -> dict[str, Any]:

@@ -12,16 +12,15 @@ from execlab.errors import ExeclabError, needs_torch
 
 def draw(folders: dict[str, Path], path: Path, root: Path | None = None) -> None:
     """Write the learning curves of these run folders to one figure."""
-    try:
-        from execlab.experiments.curves import learning_curve
-    except ImportError:
-        click.echo("no learning curve: matplotlib is not installed (pip install 'execlab[train]')", err=True)
-        return
+    from execlab.training.curves import learning_curve
     from execlab.training.runs import read_metrics
 
     curves = {name: read_metrics(folder) for name, folder in folders.items()}
     if curves := {name: lines for name, lines in curves.items() if lines}:
-        learning_curve(curves, path, root=root)
+        try:
+            learning_curve(curves, path, root=root)
+        except ImportError:
+            click.echo("no learning curve: matplotlib is not installed (pip install 'execlab[train]')", err=True)
 
 
 @click.command()

@@ -14,13 +14,13 @@ from execlab.errors import ExeclabError, needs_torch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from execlab.experiments.cluster import RayEngine
-    from execlab.experiments.engine import LocalEngine
-    from execlab.experiments.grids import Planned
+    from execlab.experiments import Planned
+    from execlab.experiments.run.cluster import RayEngine
+    from execlab.experiments.run.engine import LocalEngine
     from execlab.training.config import Precision
 
 ENGINES = ("local", "ray")
-NAMES = ("programs", "addition", "memorization", "examples", "statistics", "orders", "headline")
+NAMES = ("programs", "addition", "headline", "memorization", "examples", "statistics", "orders")
 SCALES = ("smoke", "laptop", "paper")
 
 
@@ -73,12 +73,12 @@ def reproduce(
     Stop it with Ctrl-C, or kill it: the same command goes on where it stood.
     """
     needs_torch("matplotlib")
-    from execlab.experiments import cost
-    from execlab.experiments.engine import Watch
-    from execlab.experiments.grids import make_grid
-    from execlab.experiments.reproduce import elsewhere, settle
-    from execlab.experiments.reproduce import reproduce as run
-    from execlab.experiments.rows import recorded
+    from execlab.experiments import make_grid
+    from execlab.experiments.analyse.rows import recorded
+    from execlab.experiments.run import cost
+    from execlab.experiments.run.display import Watch
+    from execlab.experiments.run.reproduce import elsewhere, settle
+    from execlab.experiments.run.reproduce import reproduce as run
 
     if address and engine != "ray":
         raise ExeclabError("--address is for --engine ray")
@@ -100,27 +100,27 @@ def reproduce(
         _list(grid, found.workers, every=False)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a scheduler sends is like Ctrl-C
     try:
-        standing = run(name, scale, grid, folder, found, watch, others)
+        progress = run(name, scale, grid, folder, found, watch, others)
     except KeyboardInterrupt:
         watch.say("stopped; the same command goes on from here")
         raise
-    click.echo(f"wrote {folder / 'report.html'}: {len(standing.done)} of {len(grid)} runs")
-    if standing.failed:
-        for failed, reason in standing.failed.items():
+    click.echo(f"wrote {folder / 'report.html'}: {len(progress.done)} of {len(grid)} runs")
+    if progress.failed:
+        for failed, reason in progress.failed.items():
             click.echo(f"failed: {failed}: {reason}", err=True)
         sys.exit(1)
 
 
 def _engine(engine: str, address: str | None, folder: Path, workers: int | None) -> LocalEngine | RayEngine:
     if engine == "local":
-        from execlab.experiments.engine import LocalEngine
+        from execlab.experiments.run.engine import LocalEngine
 
         return LocalEngine(folder, workers or 1)
     from importlib.util import find_spec
 
     if find_spec("ray") is None:
         raise ExeclabError("--engine ray needs Ray: pip install 'execlab[cluster]'")
-    from execlab.experiments.cluster import RayEngine
+    from execlab.experiments.run.cluster import RayEngine
 
     return RayEngine(folder, workers, address)
 
@@ -130,9 +130,9 @@ def _counted(count: int, what: str) -> str:
 
 
 def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
-    from execlab.experiments import cost
+    from execlab.experiments.run import cost
 
-    costs = cost.reckon(grid)
+    costs = cost.estimate(grid)
     if every:
         for planned, found in zip(grid, costs, strict=True):
             click.echo(f"{planned.name:56} {found.characters:>16,} characters {found.seconds:>12,.0f} s")
@@ -151,14 +151,14 @@ def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
 @click.option("--fill", "files", type=click.Path(path_type=Path), multiple=True, help="Fill in a document's blocks.")
 @click.option("--check", is_flag=True, help="Write nothing; fail if a document says something else.")
 def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
-    """Draw figures and page anew from the results in a folder, or in the folders below it.
+    """Draw figures and page again from the results in a folder, or in the folders below it.
 
     A document asks for tables, figures and verdicts with comments such as <!-- execlab: claims addition -->, each
     followed by <!-- end -->; --fill writes what the results say between them.
     """
     needs_torch("matplotlib")
-    from execlab.experiments.blocks import fill
-    from execlab.experiments.page import write_page
+    from execlab.experiments.publish.blocks import fill
+    from execlab.experiments.publish.page import write_page
     from execlab.files import write_atomically
 
     if not folder.is_dir():
@@ -195,9 +195,9 @@ def recheck(folder: Path, pattern: str, workers: int | None) -> None:
     The same kind of processor and the same versions give the same bits; where those differ, it says so.
     """
     needs_torch("matplotlib")
-    from execlab.experiments import cost
-    from execlab.experiments.engine import Watch
-    from execlab.experiments.recheck import recheck as check
+    from execlab.experiments.run import cost
+    from execlab.experiments.run.display import Watch
+    from execlab.experiments.run.recheck import recheck as check
 
     found = check(folder, pattern, workers or cost.workers_here(), Watch())
     for one in found:

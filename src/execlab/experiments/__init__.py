@@ -1,1 +1,42 @@
-"""Pictures of what runs recorded."""
+"""The paper's figures, one file each: its grid, its figures and its claims.
+
+run/ executes a grid, analyse/ compares its rows, publish/ draws figures and writes documents.
+
+>>> [planned.name for planned in make_grid("addition", "smoke", seeds=1)][:2]
+['addition-2x1-baseline-0', 'addition-2x1-naive-0']
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from execlab.errors import unknown
+from execlab.experiments import addition, examples, headline, memorization, orders, programs, statistics
+from execlab.experiments.experiment import SCALES, SEEDS, Experiment, Planned
+
+if TYPE_CHECKING:
+    from execlab.training.config import Precision
+
+EXPERIMENTS: dict[str, Experiment] = {  # claims are listed in this order
+    "programs": programs.EXPERIMENT,
+    "addition": addition.EXPERIMENT,
+    "headline": headline.EXPERIMENT,
+    "memorization": memorization.EXPERIMENT,
+    "examples": examples.EXPERIMENT,
+    "statistics": statistics.EXPERIMENT,
+    "orders": orders.EXPERIMENT,
+}
+
+
+def make_grid(experiment: str, scale: str, seeds: int | None = None, precision: Precision = "float32") -> list[Planned]:
+    """The runs of an experiment, all with one precision (`auto` is decided per difficulty by run/reproduce.py)."""
+    if experiment not in EXPERIMENTS:
+        raise unknown("experiment", experiment, EXPERIMENTS)
+    if scale not in SCALES:
+        raise unknown("scale", scale, SCALES)
+    grid = EXPERIMENTS[experiment].grid(scale, SEEDS[scale] if seeds is None else seeds)
+    return [planned._replace(config=replace(planned.config, precision=precision)) for planned in grid]
+
+
+__all__ = ["EXPERIMENTS", "SCALES", "Experiment", "Planned", "make_grid"]

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
-from execlab.experiments.engine import Standing, Watch, run_grid
-from execlab.experiments.grids import PAPER
-from execlab.experiments.page import write_page
-from execlab.experiments.processes import is_finished
-from execlab.experiments.rows import collect, labels, read_json, read_rows, recorded, write_rows
-from execlab.experiments.work import read_recorded, write_grid
+from execlab.experiments import EXPERIMENTS
+from execlab.experiments.analyse.rows import collect, labels, read_json, read_rows, recorded, write_rows
+from execlab.experiments.publish.page import write_page
+from execlab.experiments.run.engine import run_grid
+from execlab.experiments.run.processes import is_finished
+from execlab.experiments.run.work import read_recorded, write_grid
 from execlab.files import write_atomically
 from execlab.tasks.task import Difficulty
 from execlab.training import hardware, loop, runs, weights
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from execlab.experiments.engine import Engine
-    from execlab.experiments.grids import Planned
+    from execlab.experiments import Planned
+    from execlab.experiments.run.display import GridProgress, Watch
+    from execlab.experiments.run.engine import Engine
     from execlab.training.config import Config, Precision
 
 EXAMPLES = 6  # per setting
-PRINTING = ("examples", "programs")
 
 
 def reproduce(
@@ -40,7 +40,7 @@ def reproduce(
     engine: Engine,
     watch: Watch,
     others: Sequence[Path] = (),
-) -> Standing:
+) -> GridProgress:
     """Run what is not finished yet, with a row for every run that ends, then draw figures and page.
 
     A run that has a row in one of the `others` is not done again: the same Config is the same run. One process at a
@@ -58,8 +58,9 @@ def _reproduce(
     engine: Engine,
     watch: Watch,
     others: Sequence[Path],
-) -> Standing:
-    if others and experiment in PRINTING:
+) -> GridProgress:
+    prints = EXPERIMENTS[experiment].prints_examples
+    if others and prints:
         raise ExeclabError(f"{experiment} prints what its models say, and a row has no model: it takes no others' rows")
     for line in recorded(folder).values():
         if (line["experiment"], line["scale"]) != (experiment, scale):
@@ -72,19 +73,20 @@ def _reproduce(
 
     def record() -> None:
         write_rows(collect(experiment, scale, grid, folder), folder)
-        if experiment in PRINTING:
-            write_examples([planned for planned in grid if planned.config.seed == 0], folder)
+        if prints:
+            first = [planned for planned in grid if planned.config.seed == 0]
+            write_examples(first, folder, EXPERIMENTS[experiment].strategies)
 
-    standing = run_grid(grid, folder, engine, watch, record=record)
+    progress = run_grid(grid, folder, engine, watch, record=record)
     record()
     write_page(folder)
-    return standing
+    return progress
 
 
 def _drop_unlisted(grid: Sequence[Planned], folder: Path, watch: Watch) -> None:
     """Rows whose run grid.json does not list: nothing tells which run it was, so those of the grid are made again."""
     rows = recorded(folder)
-    unlisted = rows.keys() - read_recorded(folder, {}, rows).keys()
+    unlisted = rows.keys() - read_recorded(folder, [], rows).keys()
     again = unlisted & {planned.name for planned in grid}
     for name in sorted(unlisted):
         now = "it is run again" if name in again else "its row stays as it is"
@@ -120,25 +122,25 @@ def elsewhere(others: Sequence[Path]) -> dict[Config, dict[str, Any]]:
     known: dict[Config, dict[str, Any]] = {}
     for other in others:
         rows = {line["run"]: line for line in read_rows(other)}
-        known |= {config: rows[name] for name, config in read_recorded(other, {}, rows).items()}
+        known |= {planned.config: rows[name] for name, planned in read_recorded(other, [], rows).items()}
     return known
 
 
 def borrow(experiment: str, scale: str, grid: Sequence[Planned], folder: Path, others: Sequence[Path]) -> int:
     """Take over rows of the grid's runs from other folders, whatever a run is called there; gives how many."""
     rows, known = recorded(folder), elsewhere(others)
-    configs = read_recorded(folder, {}, rows)
+    before = read_recorded(folder, [], rows)
     taken = [planned for planned in grid if planned.name not in rows and planned.config in known]
     for planned in taken:
         rows[planned.name] = {**known[planned.config], **labels(experiment, scale, planned)}
-        configs[planned.name] = planned.config
+        before[planned.name] = planned
     if taken:
-        write_grid(folder, configs)
+        write_grid(folder, before.values())
         write_rows(list(rows.values()), folder)
     return len(taken)
 
 
-def write_examples(grid: Sequence[Planned], folder: Path) -> None:
+def write_examples(grid: Sequence[Planned], folder: Path, strategies: Sequence[str]) -> None:
     """examples.json: for each setting some test samples, and what each strategy's model says."""
     path = folder / "examples.json"
     before = read_json(path, [])
@@ -163,6 +165,6 @@ def write_examples(grid: Sequence[Planned], folder: Path) -> None:
         said = answer(loop.reader_of(trained, model), samples)
         for example, found in zip(setting["examples"], said, strict=True):
             said_by = {**example["predictions"], config.strategy: found.free_running}
-            example["predictions"] = {name: said_by[name] for name in (*PAPER, *said_by) if name in said_by}
+            example["predictions"] = {name: said_by[name] for name in strategies if name in said_by}
     text = json.dumps(list(settings.values()), indent=1)
     write_atomically(path, (text + "\n").encode(), root=folder)

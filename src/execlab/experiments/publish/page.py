@@ -13,17 +13,19 @@ from markupsafe import Markup
 
 from execlab.errors import ExeclabError
 from execlab.evaluation.scores import SCORING
-from execlab.experiments.claims import RULE, judge
-from execlab.experiments.figures import draw
-from execlab.experiments.rows import ACCURACIES, planned_runs, read_json, read_rows
-from execlab.experiments.summary import cell, grouped, mean
+from execlab.experiments.analyse.claims import RULE
+from execlab.experiments.analyse.judge import judge
+from execlab.experiments.analyse.planned import planned_runs
+from execlab.experiments.analyse.rows import ACCURACIES, read_json, read_rows
+from execlab.experiments.analyse.summary import cell, grouped, mean
+from execlab.experiments.publish.figures import draw
 from execlab.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from execlab.experiments.summary import Row
+    from execlab.experiments.analyse.summary import Row
 
 HEADS = (
     *("experiment", "length", "nesting", "", "strategy", "seeds"),
@@ -63,7 +65,7 @@ def write_page(folder: Path) -> Path:
         "versions": _versions(rows),
         "shared": _shared(grid),
     }
-    loader = PackageLoader("execlab.experiments", ".")
+    loader = PackageLoader("execlab.experiments.publish", ".")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     try:
         text = environment.get_template("report.html.j2").render(values)
@@ -112,8 +114,9 @@ def _versions(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def _shared(grid: dict[str, Any]) -> str:
-    configs = [config for config in grid.values() if isinstance(config, dict)]
+    configs = [entry for entry in grid.values() if isinstance(entry, dict)]
     if not configs:
         return ""
-    same = {name: value for name, value in configs[0].items() if all(other.get(name) == value for other in configs)}
+    names = [name for name in configs[0] if name != "budget"]
+    same = {name: configs[0][name] for name in names if all(other.get(name) == configs[0][name] for other in configs)}
     return json.dumps(same, indent=1)

@@ -1,8 +1,8 @@
-"""What a grid will cost, said beforehand: characters, operations, hours here, and hours on a GPU by a stated rate.
+"""What a grid will cost: characters, operations, hours on this machine, and hours on a GPU of an assumed speed.
 
-Speed is measured, not remembered: a few steps at the goal and on the first stair, one evaluation and one checkpoint of
-every kind of run in the grid, and one whole run of a single step. How long a run of the paper's scale takes cannot be
-known, because it ends by the paper's rule; `ASSUMED` says with what it is reckoned.
+Speed is measured each time: a few steps at the goal and on the first stair, one evaluation and one checkpoint of every
+kind of run in the grid, and one whole run of a single step. A run at the paper's scale ends by the paper's rule, so its
+length is not known in advance; `ASSUMED` says what is assumed instead.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from execlab import registry
 from execlab.curriculum import make_strategy
 from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
-from execlab.experiments import processes, work
+from execlab.experiments import Planned
+from execlab.experiments.run import processes, work
 from execlab.training import hardware, loop, weights
 from execlab.training.config import EPOCH, SMALLEST_RATE, Config
 from execlab.training.optimizers import DECAY
@@ -26,20 +28,18 @@ from execlab.training.optimizers import DECAY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from execlab.experiments.grids import Planned
-
 EVALUATIONS_PER_STAIR = 10
 EVALUATIONS_PER_DECAY = 6
 GPU_FLOPS = 5e12  # of such a small recurrence on one data-centre GPU; assumed, not measured
 ASSUMED = (
-    f"runs that end by the paper's rule are reckoned with {EVALUATIONS_PER_STAIR} evaluations per stair and "
-    f"{EVALUATIONS_PER_DECAY} per decay of the rate; a GPU with {GPU_FLOPS / 1e12:.0f} TFLOP/s (assumed)"
+    f"assumptions: a run that ends by the paper's rule takes {EVALUATIONS_PER_STAIR} evaluations per stair and "
+    f"{EVALUATIONS_PER_DECAY} per decay of the learning rate; a GPU does {GPU_FLOPS / 1e12:.0f} TFLOP/s"
 )
 STEPS = 8
 
 
 class Cost(NamedTuple):
-    """Of one run."""
+    """The cost of one run."""
 
     characters: int
     flops: float
@@ -47,16 +47,16 @@ class Cost(NamedTuple):
 
 
 class Speed(NamedTuple):
-    """Of one kind of run on this machine."""
+    """The speed of one kind of run on this machine."""
 
     characters_per_second: float
     characters_per_step: float
-    scored_per_second: float  # characters, too
+    scored_per_second: float  # characters
     seconds_per_checkpoint: float
 
 
 def characters(config: Config) -> int:
-    """How many characters go through the model, as far as that can be said."""
+    """How many characters go through the model, estimated where the paper's rule ends the run."""
     if config.characters:
         return config.characters
     per_step = config.batch * (config.window if config.feed == "stream" else _mean_length(config))
@@ -107,23 +107,23 @@ def start_up(config: Config) -> float:
     """Seconds of a run that does nothing: a process begins, learns one step, and is scored."""
     least = replace(config, steps=1, samples=None, characters=None, epochs=None, evaluate_count=1, test_count=1)
     with tempfile.TemporaryDirectory() as folder:
-        work.write_grid(Path(folder), {"least": least})
+        work.write_grid(Path(folder), [Planned("least", least)])
         begin = time.perf_counter()
-        process = processes.start(Path(folder), "least")
+        process = processes.start(Path(folder), "least", *registry.trusted())
         process.wait()
-        if told := processes.reason(Path(folder), "least", process):
-            raise ExeclabError(f"no run can be begun here: {told}")
+        if reason := processes.reason(Path(folder), "least", process):
+            raise ExeclabError(f"a run cannot start on this machine: {reason}")
         return time.perf_counter() - begin
 
 
 def whole(costs: Sequence[Cost], workers: int) -> float:
-    """Seconds of a grid with so many runs at a time."""
-    every = [found.seconds for found in costs]
+    """Seconds of a grid with this many workers."""
+    every = [cost.seconds for cost in costs]
     return max(sum(every) / min(workers, len(every)), *every)
 
 
-def reckon(grid: Sequence[Planned]) -> list[Cost]:
-    """The cost of every run of a grid."""
+def estimate(grid: Sequence[Planned]) -> list[Cost]:
+    """Estimate the cost of every run of a grid."""
     speeds: dict[tuple[object, ...], Speed] = {}
     starting = start_up(grid[0].config)
     costs = []

@@ -1,4 +1,4 @@
-"""A run of a grid as a process of its own, wherever the machine stands; without PyTorch, so that it starts at once."""
+"""One run of a grid in its own process, on any machine. Imports no PyTorch, so that starting one is fast."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from execlab import registry
 from execlab.files import open_to_append
 
 if TYPE_CHECKING:
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 
     Process = subprocess.Popen[bytes]
 
-# Like `python -m execlab.experiments.work`, but nothing is imported from the folder that this is started in.
-WORKER = "import sys; sys.path = [p for p in sys.path if p]; from execlab.experiments.work import main; main()"
+# Like `python -m execlab.experiments.run.work`, but nothing is imported from the folder that this is started in.
+WORKER = "import sys; sys.path = [p for p in sys.path if p]; from execlab.experiments.run.work import main; main()"
 BEGINS = "-- begins "  # in a log
 SAVING = 30.0  # seconds that a stopped run has for its last checkpoint
 
@@ -35,15 +34,20 @@ def is_finished(run: Path) -> bool:
     return (run / "report.json").exists()
 
 
-def start(folder: Path, name: str) -> Process:
-    """Begin or go on with a run of the grid in `folder`; the process ends when this one does."""
+def command(folder: Path, name: str, *trusted: str) -> list[str]:
+    """The worker's command line; `trusted` are the import paths that it may import."""
+    return [sys.executable, "-c", WORKER, str(folder), name, *trusted]
+
+
+def start(folder: Path, name: str, *trusted: str) -> Process:
+    """Begin or resume a run of the grid in `folder`; the process ends when this one does."""
     logs = folder / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     with open_to_append(logs / f"{name}.log", folder) as log:
         log.write(f"{BEGINS}{time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
         log.flush()
         return subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-c", WORKER, str(folder), name, *registry.trusted()],
+            command(folder, name, *trusted),
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
@@ -61,11 +65,9 @@ def reason(folder: Path, name: str, process: Process) -> str:
     if process.returncode < 0:
         return f"killed by signal {-process.returncode}"
     log = (folder / "logs" / f"{name}.log").read_text(errors="replace")
-    said = log.rpartition(BEGINS)[2].splitlines()  # of this try
-    told = next(
-        (line for line in reversed(said) if line.startswith("error: ")), said[-1] if said[1:] else "ended early"
-    )
-    return told.removeprefix("error: ")
+    lines = log.rpartition(BEGINS)[2].splitlines()  # of this try
+    last = lines[-1] if lines[1:] else "ended early"
+    return next((line for line in reversed(lines) if line.startswith("error: ")), last).removeprefix("error: ")
 
 
 def stop(processes: Collection[Process]) -> None:

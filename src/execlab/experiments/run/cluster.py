@@ -15,9 +15,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from execlab import registry
 from execlab.errors import ExeclabError
-from execlab.experiments import processes
-from execlab.experiments.processes import Ended
+from execlab.experiments.run import processes
+from execlab.experiments.run.processes import Ended
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing leaves this machine
 os.environ.setdefault("RAY_worker_niceness", "0")  # of a cluster started here: as fast as the local engine
@@ -30,9 +31,9 @@ from ray.exceptions import RayError
 OBJECT_STORE = 80_000_000  # bytes; a task gives back a sentence
 
 
-def attend(folder: str, name: str) -> str:
-    """One run of the grid to its end; says why it is not finished, if it is not."""
-    process = processes.start(Path(folder), name)
+def attend(folder: str, name: str, *trusted: str) -> str:
+    """Run one run of the grid to its end; returns why it is not finished, or nothing."""
+    process = processes.start(Path(folder), name, *trusted)
     try:
         while process.poll() is None:
             time.sleep(0.2)  # a wait() would not hear that the task is cancelled
@@ -60,7 +61,7 @@ class RayEngine:
 
     def start(self, name: str) -> None:
         """A task for a run."""
-        self.tasks[name] = _attend.remote(str(self.folder), name)
+        self.tasks[name] = _attend.remote(str(self.folder), name, *registry.trusted())
 
     def ended(self) -> list[Ended]:
         """Those whose task is over, or lost with its worker or node."""

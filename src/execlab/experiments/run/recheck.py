@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from execlab.errors import ExeclabError
-from execlab.experiments.engine import LocalEngine, run_grid
-from execlab.experiments.grids import Planned
-from execlab.experiments.rows import ACCURACIES, collect, read_rows
-from execlab.experiments.work import read_recorded
+from execlab.experiments.analyse.rows import ACCURACIES, collect, read_rows
+from execlab.experiments.run.engine import LocalEngine, run_grid
+from execlab.experiments.run.work import read_recorded
 
 if TYPE_CHECKING:
-    from execlab.experiments.engine import Watch
-    from execlab.experiments.summary import Row
+    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.run.display import Watch
 
 COMPARED = (*ACCURACIES, "steps", "samples", "characters", "n")
 
@@ -33,19 +32,21 @@ class Checked(NamedTuple):
 def recheck(folder: Path, pattern: str, workers: int, watch: Watch) -> list[Checked]:
     """Do the runs of a grid whose names fit once more, in a folder of their own, and compare their rows."""
     rows = {line["run"]: line for line in read_rows(folder)}
-    configs = read_recorded(folder, {}, rows)
+    planned = read_recorded(folder, [], rows)
     names = [name for name in rows if fnmatchcase(name, pattern)]
     if not names:
         raise ExeclabError(f"{folder} has no row of a run named {pattern!r}; the first is {next(iter(rows), None)}")
     # What `auto` meant then is part of the run.
     grid = [
-        Planned(name, replace(configs[name], precision=rows[name]["precision"], kernel=rows[name]["kernel"]))
+        planned[name]._replace(
+            config=replace(planned[name].config, precision=rows[name]["precision"], kernel=rows[name]["kernel"])
+        )
         for name in names
     ]
     with tempfile.TemporaryDirectory(prefix="execlab-recheck-") as place:
         fresh = Path(place)
-        standing = run_grid(grid, fresh, LocalEngine(fresh, workers), watch)
-        for name, reason in standing.failed.items():
+        progress = run_grid(grid, fresh, LocalEngine(fresh, workers), watch)
+        for name, reason in progress.failed.items():
             raise ExeclabError(f"{name} could not be done again: {reason}")
         again = {line["run"]: line for line in collect("", "", grid, fresh)}
     return [_compare(rows[name], again[name]) for name in names]

@@ -1,12 +1,9 @@
-"""Learning curves as pictures, drawn from metrics.jsonl alone."""
+"""Learning curves as pictures, drawn from metrics.jsonl alone. matplotlib is imported only when one is drawn."""
 
 from __future__ import annotations
 
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
-
-import matplotlib as mpl
-from matplotlib.figure import Figure
 
 from execlab.errors import printable
 from execlab.files import write_atomically
@@ -15,12 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from matplotlib.figure import Figure
+
 STYLE = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 130}
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by the colour-blind too
 
 
 def learning_curve(runs: Mapping[str, Sequence[Mapping[str, Any]]], path: Path, *, root: Path | None = None) -> None:
     """Accuracy against samples, and the staircase of difficulty under it; with a root, no link leads out of it."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7, 5), layout="constrained")
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])

@@ -14,10 +14,11 @@ import threading
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from execlab import registry
 from execlab.errors import ExeclabError
+from execlab.experiments import Planned
 from execlab.files import read_regular, write_atomically
 from execlab.training import checkpoints, loop, runs
 from execlab.training.config import config_from_dict
@@ -25,8 +26,9 @@ from execlab.training.locking import BusyError
 from execlab.training.view import Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable
 
+    from execlab.experiments.experiment import Budget
     from execlab.training.config import Config
 
 RESOLVED = ("device", "precision", "kernel", "threads")  # what `auto` is decided for
@@ -63,38 +65,46 @@ def check_same(folder: Path, config: Config) -> None:
         raise ExeclabError(f"{folder} holds another run than the grid says; choose another folder for the grid")
 
 
-def read_recorded(folder: Path, grid: Mapping[str, Config], rows: Collection[str]) -> dict[str, Config]:
-    """The runs that have a row in a folder already; none may be another one than the grid means.
+def read_recorded(folder: Path, grid: Iterable[Planned], rows: Collection[str]) -> dict[str, Planned]:
+    """The runs that have a row in a folder already; each must be the run that the grid means by this name.
 
     A row whose run grid.json does not list is left out: nothing tells which run it was.
     """
     if not rows:
         return {}
     before = read_grid(folder)
-    for name in rows:
-        if name in before and grid.get(name, before[name]) != before[name]:
-            raise ExeclabError(f"{folder} has a row of another {name} than the grid says; choose another folder")
+    for planned in grid:
+        if planned.name in rows and planned.name in before and planned.config != before[planned.name].config:
+            raise ExeclabError(f"{folder} has a row of another {planned.name} than the grid; choose another folder")
     return {name: before[name] for name in rows if name in before}
 
 
-def write_grid(folder: Path, grid: dict[str, Config]) -> None:
-    """grid.json: every run by name."""
+def write_grid(folder: Path, grid: Iterable[Planned]) -> None:
+    """grid.json: every run by name; a budget that is not the full one is recorded beside its Config."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({name: asdict(config) for name, config in grid.items()}, indent=1)
-    write_atomically(folder / "grid.json", (text + "\n").encode(), root=folder)
+    entries = {
+        planned.name: asdict(planned.config) | ({"budget": planned.budget} if planned.budget != "full" else {})
+        for planned in grid
+    }
+    write_atomically(folder / "grid.json", (json.dumps(entries, indent=1) + "\n").encode(), root=folder)
 
 
-def read_grid(folder: Path) -> dict[str, Config]:
-    """The inverse."""
+def read_grid(folder: Path) -> dict[str, Planned]:
+    """The runs in grid.json by name."""
     path = folder / "grid.json"
     try:
-        return {name: config_from_dict(fields) for name, fields in json.loads(read_regular(path)).items()}
+        entries = json.loads(read_regular(path)).items()
+        return {name: _planned(name, **fields) for name, fields in entries}
     except FileNotFoundError:
         raise ExeclabError(f"{folder} holds no grid of runs: it has no grid.json") from None
     except ExeclabError as error:
         raise ExeclabError(f"{path} is not a grid of this execlab: {error}") from None
     except (ValueError, TypeError, AttributeError):
         raise ExeclabError(f"{path} is damaged, or of another version of execlab") from None
+
+
+def _planned(name: str, budget: Budget = "full", **fields: Any) -> Planned:
+    return Planned(name, config_from_dict(fields), budget)
 
 
 def _end_with_parent() -> None:
@@ -116,7 +126,7 @@ def main() -> None:
         grid = read_grid(where)
         if name not in grid:
             raise ExeclabError(f"{folder}/grid.json does not list the run {name}")
-        work(where / "runs" / name, grid[name])
+        work(where / "runs" / name, grid[name].config)
     except ExeclabError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

@@ -6,18 +6,19 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from execlab.errors import ExeclabError
-from execlab.experiments.claims import judge
-from execlab.experiments.grids import modification
-from execlab.experiments.rows import ACCURACIES, planned_runs, read_json, read_rows
-from execlab.experiments.summary import Mean
+from execlab.experiments.analyse.judge import judge
+from execlab.experiments.analyse.planned import planned_runs
+from execlab.experiments.analyse.rows import ACCURACIES, read_json, read_rows
+from execlab.experiments.analyse.summary import Mean
+from execlab.experiments.memorization import modification
 from execlab.training.config import config_from_dict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from execlab.experiments.claims import Claim
-    from execlab.experiments.summary import Row
+    from execlab.experiments.analyse.claims import Claim
+    from execlab.experiments.analyse.summary import Row
 
 
 class Run(NamedTuple):

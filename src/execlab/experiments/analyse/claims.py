@@ -8,18 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from execlab.experiments.summary import LEVEL, Mean, average, cell, difference, grouped, mean, places
+from execlab.experiments.analyse.summary import LEVEL, Mean, average, cell, difference, grouped, mean, places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from execlab.experiments.summary import Row
+    from execlab.experiments.analyse.summary import Row
 
 ACCURACY = "teacher_forced_accuracy"  # the paper's
 NARROW = 0.05  # how far an interval around 0 may reach for "no difference"
 FAR = 0.2  # for "far below"
 MANY = 8  # cells; of more, evidence tells the ends and those that decide
-HEADLINE = 0.99  # of the characters of nine-digit sums
 Verdict = Literal["seen", "not seen", "not tested"]
 
 RULE: dict[str, str] = {  # a word of the verdicts, and what it means
@@ -128,17 +127,8 @@ def _judge_cells(
     return Claim(text, verdict, f"{evidence}.")
 
 
-def _headline(rows: Sequence[Row]) -> Claim:
-    longest = max(line["length"] for line in rows)
-    text = f"combined learns to add numbers of 9 digits with {100 * HEADLINE:.0f} % of the characters right"
-    if len(rows) < 2 or longest < 9:
-        return Claim(text, "not tested", "fewer than two seeds with 9 digits.")
-    found, whole = mean([line[ACCURACY] for line in rows]), mean([line["exact_match"] for line in rows])
-    evidence = f"characters {_percent(found)}; whole sums, free-running {_percent(whole)}; n={found.n} seeds."
-    return Claim(text, "seen" if found.low > HEADLINE else "not seen", evidence)
-
-
-def _free_running(rows: Sequence[Row]) -> Claim:
+def free_running_is_lower(rows: Sequence[Row]) -> Claim:
+    """Whether free-running accuracy is below the paper's measure in every setting."""
     text = "free-running accuracy is below teacher-forced accuracy, the paper's measure"
     combined = grouped((line for line in rows if line["strategy"] == "combined"), cell)
     gaps = {
@@ -149,7 +139,7 @@ def _free_running(rows: Sequence[Row]) -> Claim:
 
 
 @dataclass(frozen=True)
-class Modification:
+class BestModification:
     """One modification of the input above others."""
 
     text: str
@@ -200,7 +190,8 @@ class NoDifference:
         return Claim(self.text, "not tested" if gap.low <= 0 <= gap.high else "not seen", evidence)
 
 
-def _bias(rows: Sequence[Row]) -> Claim:
+def bias_is_far_below(rows: Sequence[Row]) -> Claim:
+    """Whether the model is far above the majority baseline."""
     text = "the outputs' bias is far below the model's accuracy"
     plain = [line for line in rows if not line["scrambled"]]
     if len(plain) < 2:
@@ -216,73 +207,6 @@ def points(gap: Mean) -> str:
     return f"{100 * gap.value:+.1f} ({100 * gap.low:+.1f} to {100 * gap.high:+.1f}, n={gap.n})"
 
 
-def _percent(found: Mean) -> str:
-    return f"{100 * found.value:.2f} % ({100 * found.low:.2f} to {min(100 * found.high, 100):.2f})"
-
-
-OTHERS = ("baseline", "naive", "mix")
-MIXED_ABOVE = [(one, other) for one in ("mix", "combined") for other in ("baseline", "naive")]
-
-RULES: dict[str, list[Callable[[Sequence[Row]], Claim]]] = {
-    "programs": [
-        *(Comparison(f"combined is above {other} in every program cell", "combined", other) for other in OTHERS),
-        *(
-            Comparison(f"combined is generally above {other} on programs", "combined", other, "generally")
-            for other in OTHERS
-        ),
-        Comparison("naive is sometimes below baseline on programs", "baseline", "naive", "somewhere"),
-        _free_running,
-    ],
-    "addition": [
-        *(Comparison(f"combined is above {other} on addition at every length", "combined", other) for other in OTHERS),
-        *(
-            Comparison(f"combined is generally above {other} on addition", "combined", other, "generally")
-            for other in OTHERS
-        ),
-    ],
-    "headline": [_headline],
-    "memorization": [
-        *(Comparison(f"{one} is always above {other} on memorization", one, other) for one, other in MIXED_ABOVE),
-        *(
-            Comparison(f"{one} is generally above {other} on memorization", one, other, "generally")
-            for one, other in MIXED_ABOVE
-        ),
-        Comparison("combined is sometimes below mix on memorization", "mix", "combined", "somewhere"),
-        Modification(
-            "doubling and inverting the input is best on memorization",
-            "doubled and inverted",
-            ("plain", "inverted", "doubled"),
-        ),
-        Modification("doubling the input improves memorization", "doubled", ("plain",)),
-        Modification("inverting the input improves memorization", "inverted", ("plain",)),
-    ],
-    "statistics": [
-        NoDifference("scrambling the characters changes nothing", "scrambled", {"scrambled": True, "plain": False}),
-        _bias,
-    ],
-    "orders": [
-        NoDifference(
-            "climbing by nesting first instead of length first makes no noticeable difference",
-            "order",
-            {"nesting first": "nesting_first", "length first": "length_first"},
-        )
-    ],
-}
-
-
-def judge(rows: Sequence[Row], planned: Mapping[str, int] | None = None) -> list[Claim]:
-    """Every claim that belongs to the experiments in the rows, of runs with their full budget.
-
-    `planned` is how many such runs an experiment has: while some are missing, what they tell so far is no verdict.
-    """
-    by = grouped((line for line in rows if line["budget"] == "full"), lambda line: line["experiment"])
-    found = []
-    for name in (name for name in RULES if name in by):
-        done, whole = len(by[name]), (planned or {}).get(name, 0)
-        for rule in RULES[name]:
-            claim = replace(rule(by[name]), experiment=name)
-            if done < whole:
-                said = f"{done} of {whole} runs so far: {claim.evidence}"
-                claim = replace(claim, verdict="not tested", evidence=said)
-            found.append(claim)
-    return found
+def percent(over_seeds: Mean) -> str:
+    """A share with its interval."""
+    return f"{100 * over_seeds.value:.2f} % ({100 * over_seeds.low:.2f} to {min(100 * over_seeds.high, 100):.2f})"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import statistics
 from functools import cache
-from math import cos, exp, lgamma, pi, sqrt, tan
+from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -29,16 +29,9 @@ def student(level: float, freedom: int) -> float:
     >>> round(student(0.95, 2), 3), round(student(0.95, 1000), 2)
     (4.303, 1.96)
     """
-    # With x = sqrt(freedom) * tan(angle) the density is a power of the cosine, and the integral finite.
-    height = exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(pi)
-    low, high = 0.0, pi / 2
-    for _ in range(60):
-        angle = (low + high) / 2
-        step = angle / 400
-        values = [cos(i * step) ** (freedom - 1) for i in range(401)]
-        inside = 2 * height * step / 3 * (values[0] + 4 * sum(values[1::2]) + 2 * sum(values[2:-1:2]) + values[-1])
-        low, high = (angle, high) if inside < level else (low, angle)
-    return sqrt(freedom) * tan(low)
+    from scipy.stats import t  # slow to import, so only where an interval is computed
+
+    return float(t.ppf((1 + level) / 2, freedom))
 
 
 class Mean(NamedTuple):

@@ -10,8 +10,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
-from execlab.experiments.grids import modification
-from execlab.experiments.processes import is_finished
+from execlab.experiments.memorization import modification
+from execlab.experiments.run.processes import is_finished
 from execlab.files import read_regular, write_atomically
 from execlab.training import runs
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from execlab.experiments.grids import Planned
+    from execlab.experiments import Planned
     from execlab.training.config import Config
 
 ACCURACIES = ("teacher_forced_accuracy", "free_running_accuracy", "exact_match")
@@ -90,16 +90,11 @@ def labels(experiment: str, scale: str, planned: Planned) -> dict[str, Any]:
         "length": config.length,
         "nesting": config.nesting,
         "modification": modification(config),
-        "budget": "short" if is_short(planned.name) else "full",
+        "budget": planned.budget,
         "scrambled": config.scramble is not None,
         "order": config.strategy_options.get("order", "length_first"),
         "seed": config.seed,
     }
-
-
-def is_short(name: str) -> bool:
-    """Whether a run has a fixed, smaller number of epochs."""
-    return "-short-" in name
 
 
 def climb(config: Config, lines: Sequence[Mapping[str, Any]]) -> float:
@@ -187,12 +182,6 @@ def read_json(path: Path, otherwise: Any) -> Any:
         raise
     except (ValueError, RecursionError):
         raise ExeclabError(f"{path} is damaged: it is not JSON") from None
-
-
-def planned_runs(folder: Path, rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How many runs with their full budget the experiment in a folder, whose rows these are, has; 0 if not known."""
-    full = [name for name in read_json(folder / "grid.json", {}) if not is_short(name)]
-    return dict.fromkeys((line["experiment"] for line in rows), len(full))
 
 
 def _check(line: Mapping[str, Any], path: Path) -> None:

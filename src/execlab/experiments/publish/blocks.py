@@ -19,20 +19,22 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from execlab.errors import ExeclabError, unknown
-from execlab.experiments.claims import ACCURACY, OTHERS, RULE, points
-from execlab.experiments.figures import captions, millions
-from execlab.experiments.results import Results
-from execlab.experiments.rows import ACCURACIES, read_json
-from execlab.experiments.summary import Mean, average, cell, difference, grouped, mean
+from execlab.experiments.analyse.claims import ACCURACY, RULE, points
+from execlab.experiments.analyse.results import Results
+from execlab.experiments.analyse.rows import ACCURACIES, read_json
+from execlab.experiments.analyse.summary import Mean, average, cell, difference, grouped, mean
+from execlab.experiments.publish.drawing import millions
+from execlab.experiments.publish.figures import captions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from execlab.experiments.claims import Claim
-    from execlab.experiments.summary import Row
+    from execlab.experiments.analyse.claims import Claim
+    from execlab.experiments.analyse.summary import Row
 
 OPENING = "<!-- execlab:"
+OTHERS = ("baseline", "naive", "mix")  # what combined is compared with
 MARK = re.compile(rf"({OPENING} ([^\n]+?) -->\n)((?:(?!{OPENING}).)*?)(<!-- end -->)", re.DOTALL)
 
 

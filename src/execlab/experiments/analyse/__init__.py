@@ -1,0 +1,1 @@
+"""From finished runs to verdicts: rows of results, means over seeds, and the paper's claims."""

@@ -1,0 +1,81 @@
+"""The figures of all experiments, drawn from rows alone, each with its caption."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from execlab.experiments import EXPERIMENTS
+from execlab.experiments.analyse.summary import cell, grouped
+from execlab.files import write_atomically
+from execlab.training.curves import STYLE, rendered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.experiment import Drawing
+
+
+def caption(rows: Sequence[Row]) -> str:
+    """n, seeds and budget, as every figure must say them."""
+    counts = [len(lines) for lines in grouped(rows, lambda line: (cell(line), line["strategy"])).values()]
+    seeds = " to ".join(dict.fromkeys(str(end) for end in (min(counts), max(counts))))
+    budgets = sorted({line["characters"] for line in rows})
+    spread = " to ".join(dict.fromkeys(f"{budget / 1e6:,.2f}" for budget in (budgets[0], budgets[-1])))
+    cells = grouped(rows, cell).values()
+    even = all(
+        max(line["characters"] for line in one) < 1.02 * min(line["characters"] for line in one) for one in cells
+    )
+    same = ", the same within a cell" if even else ", which differ within a cell"
+    intervals = "95 % intervals over seeds" if max(counts) > 1 else "no intervals: one seed"
+    by = grouped(rows, lambda line: line["precision"])
+    products = "".join(
+        f", products in {precision}"
+        + (f" ({'; '.join(str(one) for one in grouped(lines, cell))})" if len(by) > 1 else "")
+        for precision, lines in by.items()
+        if precision != "float32"  # which goes without saying
+    )
+    return (
+        f"Test split, n = {rows[0]['n']:,} samples per run, {seeds} seed{'s' * (max(counts) > 1)}, {intervals}; "
+        f"{spread} million characters per run{same}; scale {rows[0]['scale']}{products}."
+    )
+
+
+def captions(rows: Sequence[Row]) -> dict[str, str]:
+    """The figures that the rows are good for, by name, with the caption of each."""
+    texts = {}
+    for experiment, lines in grouped(rows, lambda line: line["experiment"]).items():
+        for name, drawing in _drawings(experiment).items():
+            if shown := [line for line in lines if drawing.shows(line)]:
+                texts[name] = caption(shown)
+    return texts
+
+
+def draw(rows: Sequence[Row], folder: Path) -> dict[str, tuple[str, bytes]]:
+    """Those figures as PNG and SVG below folder/figures, each with its caption in it; gives caption and SVG."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    texts = captions(rows)
+    drawn = {}
+    with mpl.rc_context({**STYLE, "svg.hashsalt": "execlab", "svg.fonttype": "none"}):
+        for experiment, lines in grouped(rows, lambda line: line["experiment"]).items():
+            for name, drawing in _drawings(experiment).items():
+                if name not in texts:
+                    continue
+                figure = Figure(figsize=drawing.size, layout="constrained")
+                drawing.make(figure, [line for line in lines if drawing.shows(line)])
+                width = int(figure.get_figwidth() * 18)
+                figure.supxlabel("\n".join(wrap(texts[name], width)), fontsize=7, color="0.3")
+                for ending in ("png", "svg"):
+                    picture = rendered(figure, ending)
+                    write_atomically(folder / "figures" / f"{name}.{ending}", picture, root=folder)
+                drawn[name] = texts[name], picture
+    return drawn
+
+
+def _drawings(experiment: str) -> Mapping[str, Drawing]:
+    """The figures of an experiment; none of a name that this version does not know."""
+    return EXPERIMENTS[experiment].figures if experiment in EXPERIMENTS else {}

@@ -1,0 +1,119 @@
+"""How far a grid is, on standard error: one live line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from execlab.training import runs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rich.live import Live
+
+    from execlab.experiments import Planned
+
+
+@dataclass
+class GridProgress:
+    """Which runs of a grid are done, running and failed."""
+
+    folder: Path
+    grid: Sequence[Planned]
+    began: float = field(default_factory=time.monotonic)
+    done: list[str] = field(default_factory=list)
+    running: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)  # name: reason
+    spent_before: float = -1.0
+
+    def spent(self) -> float:
+        """The share of the grid's work that is done, by characters (or samples) of its runs."""
+        spent = whole = 0.0
+        for planned in self.grid:
+            size = planned.config.characters or 1
+            whole += size
+            if planned.name in self.done or planned.name in self.failed:
+                spent += size
+            elif planned.name in self.running:
+                spent += size * min(self._share(planned), 1.0)
+        return spent / max(whole, 1.0)
+
+    def _share(self, planned: Planned) -> float:
+        lines = runs.read_metrics(self.folder / "runs" / planned.name)
+        config = planned.config
+        if not lines:
+            return 0.0
+        limits = ((config.steps, "step"), (config.samples, "samples"), (config.characters, "characters"))
+        return max((lines[-1][column] / limit for limit, column in limits if limit), default=0.0)
+
+    def best(self) -> str:
+        """The best accuracy among the runs so far."""
+        lines = {name: runs.read_metrics(self.folder / "runs" / name) for name in (*self.done, *self.running)}
+        best = [
+            (max(line["goal_teacher_forced_accuracy"] for line in metrics), name)
+            for name, metrics in lines.items()
+            if metrics
+        ]
+        return "best so far {:.1%} ({})".format(*max(best)) if best else ""
+
+    def sentence(self) -> str:
+        """Everything in one line."""
+        spent, elapsed = self.spent(), time.monotonic() - self.began
+        if self.spent_before < 0:
+            self.spent_before = spent
+        gained = spent - self.spent_before
+        left = f"{elapsed * (1 - spent) / gained:,.0f} s left" if gained > 0 else ""
+        counts = f"{len(self.done)} of {len(self.grid)} runs done, {len(self.running)} running"
+        failed = f"{len(self.failed)} failed" if self.failed else ""
+        return ", ".join(part for part in (counts, failed, left, self.best()) if part)
+
+
+class Watch:
+    """Messages and progress on standard error."""
+
+    EVERY = 10.0  # seconds between plain lines
+
+    def __init__(self) -> None:
+        self.shown = time.monotonic()
+        self.terminal = sys.stderr.isatty()
+        self.live: Live | None = None
+
+    def say(self, sentence: str) -> None:
+        """Print a line that stays."""
+        if self.live:
+            self.live.console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(sentence, file=sys.stderr, flush=True)
+
+    def show(self, progress: GridProgress) -> None:
+        """Show how far the grid is, every second on a terminal and less often elsewhere."""
+        now = time.monotonic()
+        if now - self.shown < (1.0 if self.terminal else self.EVERY):
+            return
+        self.shown = now
+        if not self.terminal:
+            print(progress.sentence(), file=sys.stderr, flush=True)
+            return
+        from rich.text import Text
+
+        self._started().update(Text(progress.sentence(), no_wrap=True, overflow="ellipsis"), refresh=True)
+
+    def _started(self) -> Live:
+        """The live line, which begins with the first thing shown."""
+        if self.live is None:
+            from rich.console import Console
+            from rich.live import Live
+
+            self.live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+            self.live.start()
+        return self.live
+
+    def close(self) -> None:
+        """Remove the live line; plain messages may follow."""
+        if self.live:
+            self.live.stop()
+            self.live = None
