@@ -47,10 +47,20 @@ def trusted() -> tuple[str, ...]:
     return tuple(_trusted)
 
 
-def find(kind: str, name: str, known: Mapping[str, Any], needs: Iterable[str] = ()) -> Any:
+def short_name(name: str) -> str:
+    """A name without the module of an import path, for folders and tables.
+
+    >>> short_name("mylab.tasks:Maximum"), short_name("addition")
+    ('Maximum', 'addition')
+    """
+    return name.rpartition(":")[2]
+
+
+def find(kind: str, name: str, known: Mapping[str, Any], needs: Iterable[str] = (), *, instance_of: type = type) -> Any:
     """What a name of a registry, or a trusted import path, stands for.
 
-    `needs` are the attributes that a class must have to be of this kind; built-in classes have them.
+    `needs` are the attributes that a class must have to be of this kind; built-in classes have them. A kind that is
+    a value, not a class, is an `instance_of` another class.
     """
     if name in known:
         return known[name]
@@ -64,10 +74,10 @@ def find(kind: str, name: str, known: Mapping[str, Any], needs: Iterable[str] = 
             f"{name[:60]!r} is code outside execlab, and it is imported only if you name it yourself: "
             f"--trust {name[:60]} (in Python: execlab.trust({name[:60]!r}))"
         )
-    return _import(kind, name, needs)
+    return _import(kind, name, needs, instance_of)
 
 
-def _import(kind: str, path: str, needs: Iterable[str]) -> Any:
+def _import(kind: str, path: str, needs: Iterable[str], instance_of: type) -> Any:
     module, _, name = path.partition(":")
     if (here := os.getcwd()) not in sys.path:  # noqa: PTH109 - a string is wanted
         sys.path.append(here)  # last: it can hide nothing that is installed
@@ -81,8 +91,9 @@ def _import(kind: str, path: str, needs: Iterable[str]) -> Any:
         raise ExeclabError(f"importing the {kind} {path} failed: {_in_a_line(error)}") from error
     if value is None:
         raise ExeclabError(f"the module {module} has no {name!r}")
-    if not isinstance(value, type):
-        raise ExeclabError(f"{path} is not a class; a {kind} is one")
+    if not isinstance(value, instance_of):
+        due = "a class" if instance_of is type else f"of the class {instance_of.__name__}"
+        raise ExeclabError(f"{path} is not {due}; a {kind} is")
     if missing := [need for need in needs if not hasattr(value, need)]:
         raise ExeclabError(f"{path} is not a {kind}: it has no {', '.join(missing)}")
     if undone := sorted(getattr(value, "__abstractmethods__", ())):

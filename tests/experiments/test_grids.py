@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rows import bare_row
 
-from execlab.cli.experiments import NAMES
 from execlab.cli.experiments import SCALES as NAMED_SCALES
+from execlab.cli.experiments import reproduce as command
 from execlab.errors import ExeclabError
 from execlab.experiments import EXPERIMENTS, SCALES, addition, make_grid, memorization, programs
 from execlab.experiments.analyse.rows import write_rows
@@ -23,7 +23,7 @@ from execlab.training.weights import sketch
 
 
 def test_the_command_knows_every_grid() -> None:
-    assert tuple(EXPERIMENTS) == NAMES
+    assert all(name in str(command.help) for name in EXPERIMENTS)
     assert SCALES == NAMED_SCALES
 
 

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from execlab import registry
+from execlab.cli.options import trust
 from execlab.errors import ExeclabError, needs_torch
+from execlab.registry import is_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,14 +23,14 @@ if TYPE_CHECKING:
     from execlab.training.config import Precision
 
 ENGINES = ("local", "ray")
-NAMES = ("programs", "addition", "headline", "memorization", "examples", "statistics", "orders")
 SCALES = ("smoke", "laptop", "paper")
 
 
 @click.command()
-@click.argument("name", type=click.Choice(NAMES))
+@click.argument("name")
+@trust
 @click.option("--scale", type=click.Choice(SCALES), default="laptop", show_default=True, help="How large the grid is.")
-@click.option("--seeds", type=click.IntRange(min=1), help="Seeds per cell.  [default: 3; smoke: 1]")
+@click.option("--seeds", type=click.IntRange(min=1), help="Seeds per setting.  [default: 3; smoke: 1]")
 @click.option(
     "--engine",
     type=click.Choice(ENGINES),
@@ -70,6 +73,9 @@ def reproduce(
 ) -> None:
     """Reproduce a figure of the paper: run its grid, then draw its report.
 
+    NAME is programs, addition, headline, memorization, examples, statistics, orders, or an import path of your own
+    experiment, such as mylab.experiments:EXPERIMENT.
+
     Stop it with Ctrl-C, or kill it: the same command goes on where it stood.
     """
     needs_torch("matplotlib")
@@ -82,7 +88,9 @@ def reproduce(
 
     if address and engine != "ray":
         raise ExeclabError("--address is for --engine ray")
-    folder = out or Path("runs") / "reproduce" / f"{name}-{scale}"
+    if is_path(name):
+        registry.trust(name)  # the user has named it
+    folder = out or Path("runs") / "reproduce" / f"{name.replace(':', '-')}-{scale}"
     grid = settle(make_grid(name, scale, seeds, precision), [folder, *others])
     here = min(workers or cost.workers_here(), len(grid))
     if dry_run:
@@ -150,6 +158,7 @@ def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--fill", "files", type=click.Path(path_type=Path), multiple=True, help="Fill in a document's blocks.")
 @click.option("--check", is_flag=True, help="Write nothing; fail if a document says something else.")
+@trust
 def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
     """Draw figures and page again from the results in a folder, or in the folders below it.
 
@@ -162,7 +171,7 @@ def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
     from execlab.files import write_atomically
 
     if not folder.is_dir():
-        raise ExeclabError(f"{folder} is no folder")
+        raise ExeclabError(f"{folder} is not a folder")
     if check and not files:
         raise ExeclabError("--check is for --fill FILE")
     if not check:
@@ -172,7 +181,7 @@ def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
     stale = False
     for path in files:
         if not path.is_file():
-            raise ExeclabError(f"{path} is no file")
+            raise ExeclabError(f"{path} is not a file")
         if (text := fill(path, folder)) == path.read_text(encoding="utf-8"):
             click.echo(f"{path} says what the results say")
         elif check:
@@ -187,6 +196,7 @@ def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
+@trust
 @click.option("--runs", "pattern", default="*", show_default=True, help="Which runs, by name; * stands for anything.")
 @click.option("--workers", type=click.IntRange(min=1), help="Runs at a time.  [default: one per core]")
 def recheck(folder: Path, pattern: str, workers: int | None) -> None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from execlab.errors import unknown
 from execlab.experiments import addition, examples, headline, memorization, orders, programs, statistics
-from execlab.experiments.experiment import SCALES, SEEDS, Experiment, Planned
+from execlab.experiments.experiment import SCALES, SEEDS, Drawing, Experiment, Planned, cross
+from execlab.registry import find, trusted
 
 if TYPE_CHECKING:
     from execlab.training.config import Precision
@@ -29,14 +30,33 @@ EXPERIMENTS: dict[str, Experiment] = {  # claims are listed in this order
 }
 
 
+def find_experiment(name: str) -> Experiment:
+    """The experiment behind a name or a trusted import path."""
+    experiment: Experiment = find("experiment", name, EXPERIMENTS, instance_of=Experiment)
+    return experiment
+
+
+def known_experiment(name: str) -> Experiment | None:
+    """The experiment that a row names; None if this version does not know it, or may not import it."""
+    return find_experiment(name) if name in EXPERIMENTS or name in trusted() else None
+
+
 def make_grid(experiment: str, scale: str, seeds: int | None = None, precision: Precision = "float32") -> list[Planned]:
     """The runs of an experiment, all with one precision (`auto` is decided per difficulty by run/reproduce.py)."""
-    if experiment not in EXPERIMENTS:
-        raise unknown("experiment", experiment, EXPERIMENTS)
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
-    grid = EXPERIMENTS[experiment].grid(scale, SEEDS[scale] if seeds is None else seeds)
+    grid = find_experiment(experiment).grid(scale, SEEDS[scale] if seeds is None else seeds)
     return [planned._replace(config=replace(planned.config, precision=precision)) for planned in grid]
 
 
-__all__ = ["EXPERIMENTS", "SCALES", "Experiment", "Planned", "make_grid"]
+__all__ = [
+    "EXPERIMENTS",
+    "SCALES",
+    "Drawing",
+    "Experiment",
+    "Planned",
+    "cross",
+    "find_experiment",
+    "known_experiment",
+    "make_grid",
+]

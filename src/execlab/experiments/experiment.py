@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+from execlab.registry import short_name
 from execlab.training.config import Config, make_config
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def cross(
                             **options,
                         },
                     )
-                    parts = [config.task, f"{length}x{nesting}", variant.replace(" ", "-"), strategy, str(seed)]
+                    names = short_name(config.task), short_name(strategy)
+                    parts = [names[0], f"{length}x{nesting}", variant.replace(" ", "-"), names[1], str(seed)]
                     grid.append(Planned("-".join(part for part in parts if part), config, budget))
     return grid

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Matrix(NamedTuple):
 
 
 class Model(nn.Module):
-    """A network; `MODELS` lists them all. Its options are a frozen dataclass, `Options`."""
+    """A network; `MODELS` lists the built-in ones. Its options are a frozen dataclass, `Options`."""
 
     Options: ClassVar[type]
     carries_state: ClassVar[bool]  # whether it may read an endless stream, state by state
@@ -50,9 +51,11 @@ class Model(nn.Module):
         del options
         return "this model has none"
 
-    @abstractmethod
     def initialize(self, seed: int) -> None:
-        """Set every parameter; the same seed gives the same bits."""
+        """Set every parameter; the same seed gives the same bits. By default as in the paper: uniform, at most 0.08."""
+        rng = torch.Generator().manual_seed(seed)
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -0.08, 0.08, generator=rng)
 
     @abstractmethod
     def start(self, rows: int) -> State:
@@ -74,21 +77,27 @@ class Model(nn.Module):
     def activations(self, state: State) -> dict[str, Tensor]:
         """What a page or a probe may look at, by name: (rows, layers, units) each."""
 
-    @abstractmethod
     def matrices(self) -> Sequence[Matrix]:
         """The parameters that Muon orthogonalises; all others go through AdamW."""
+        return ()
 
-    @abstractmethod
     def flops_per_character(self) -> float:
-        """Floating-point operations of learning from one character, in matmuls."""
+        """Floating-point operations of learning from one character, in matmuls.
+
+        By default every matrix is applied once: 2 operations per weight forward and 4 backward.
+        """
+        looked_up = {id(each.weight) for each in self.modules() if isinstance(each, nn.Embedding)}
+        return 6.0 * sum(p.numel() for p in self.parameters() if p.dim() == 2 and id(p) not in looked_up)
 
     def pack_state(self, state: State) -> dict[str, Tensor]:
-        """A state as tensors with the rows first, for a checkpoint; only of models that carry it."""
-        raise NotImplementedError(f"{type(self).__name__} carries no state")
+        """A state as tensors with the rows first, for a checkpoint; asked only of models that carry it."""
+        if not isinstance(state, Tensor):
+            raise NotImplementedError(f"{type(self).__name__} has a state that is not one tensor, and no pack_state")
+        return {"state": state}
 
     def unpack_state(self, tensors: Mapping[str, Tensor]) -> State:
-        """The inverse."""
-        raise NotImplementedError(f"{type(self).__name__} carries no state")
+        """The state that `pack_state` packed."""
+        return tensors["state"]
 
 
 def last_places(batch_sizes: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from execlab.data.vocabulary import check_characters, vocabulary_with
+from execlab.data.vocabulary import vocabulary_with
 from execlab.errors import ExeclabError
 from execlab.randomness import stream
 from execlab.registry import broken, is_path
@@ -40,7 +40,11 @@ def _try_task(config: Config, task: Task, _: Task) -> None:
         sample = task.render(plain)
         if not isinstance(sample, Sample):
             raise ExeclabError(f"draw and render must give a Sample, not a {type(sample).__name__}")
-        check_characters(sample.input + sample.target, vocabulary_with(task.symbols))
+        known = vocabulary_with(task.symbols)
+        if unknown := sorted(set(sample.input + sample.target) - set(known)):
+            raise ExeclabError(
+                f"it writes {''.join(unknown)[:40]!r}, which is in neither the vocabulary nor its symbols"
+            )
         if (truth := task.solve(sample.input)) != sample.target:
             raise ExeclabError(f"{sample.input!r} has the target {sample.target!r}, but solve says {truth!r}")
         if (undone := task.plain(sample.input)) != plain.input:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from execlab.data.splits import DATA_VERSION
 from execlab.errors import ExeclabError
 from execlab.files import is_partial, open_to_append, read_regular, write_atomically
+from execlab.registry import short_name
 from execlab.training import checkpoints
 from execlab.training.config import Config, config_from_dict
 from execlab.training.hardware import commit, versions
@@ -38,7 +39,7 @@ _NEEDED = ("step", "samples", "length", "nesting", "current_teacher_forced_accur
 
 def default_folder(config: Config) -> Path:
     """Where a run goes that was given no folder."""
-    task, strategy = (name.rpartition(":")[2] for name in (config.task, config.strategy))  # of an import path
+    task, strategy = short_name(config.task), short_name(config.strategy)
     return Path("runs") / f"{task}-{config.length}x{config.nesting}-{strategy}-{config.seed}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from execlab.experiments import EXPERIMENTS
+from execlab.experiments import EXPERIMENTS, known_experiment
 from execlab.experiments.analyse.summary import grouped
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ def judge(rows: Sequence[Row], planned: Mapping[str, int] | None = None) -> list
     """
     by = grouped((line for line in rows if line["budget"] == "full"), lambda line: line["experiment"])
     claims = []
-    for name, experiment in EXPERIMENTS.items():
-        if name not in by:
+    for name in (*EXPERIMENTS, *(name for name in by if name not in EXPERIMENTS)):
+        experiment = known_experiment(name)
+        if name not in by or experiment is None:
             continue
         done, whole = len(by[name]), (planned or {}).get(name, 0)
         for rule in experiment.claims:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
-from execlab.experiments import EXPERIMENTS, SCALES
+from execlab.experiments import SCALES, known_experiment
 from execlab.experiments.analyse.rows import read_json
 from execlab.training.config import config_from_dict
 
@@ -43,9 +43,10 @@ def planned_runs(folder: Path, rows: Sequence[Row]) -> dict[str, int]:
 
 def _short(experiment: str, scale: str, entries: Sequence[Any]) -> int:
     """How many of these entries of grid.json are runs of the experiment with the short budget."""
-    if experiment not in EXPERIMENTS or scale not in SCALES:
+    known = known_experiment(experiment)
+    if known is None or scale not in SCALES:
         return 0
-    grid = EXPERIMENTS[experiment].grid(scale, 1)
+    grid = known.grid(scale, 1)
     short = {replace(planned.config, **SET_ASIDE) for planned in grid if planned.budget == "short"}
     return sum(_comparable(entry) in short for entry in entries)
 

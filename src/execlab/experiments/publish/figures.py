@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from execlab.experiments import EXPERIMENTS
+from execlab.experiments import known_experiment
 from execlab.experiments.analyse.summary import cell, grouped
 from execlab.files import write_atomically
 from execlab.training.curves import STYLE, rendered
@@ -78,4 +78,5 @@ def draw(rows: Sequence[Row], folder: Path) -> dict[str, tuple[str, bytes]]:
 
 def _drawings(experiment: str) -> Mapping[str, Drawing]:
     """The figures of an experiment; none of a name that this version does not know."""
-    return EXPERIMENTS[experiment].figures if experiment in EXPERIMENTS else {}
+    known = known_experiment(experiment)
+    return known.figures if known else {}

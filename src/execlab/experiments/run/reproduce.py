@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
-from execlab.experiments import EXPERIMENTS
+from execlab.experiments import find_experiment, make_grid
 from execlab.experiments.analyse.rows import collect, labels, read_json, read_rows, recorded, write_rows
 from execlab.experiments.publish.page import write_page
-from execlab.experiments.run.engine import run_grid
+from execlab.experiments.run.cost import workers_here
+from execlab.experiments.run.display import Watch
+from execlab.experiments.run.engine import LocalEngine, run_grid
 from execlab.experiments.run.processes import is_finished
 from execlab.experiments.run.work import read_recorded, write_grid
 from execlab.files import write_atomically
+from execlab.registry import is_path, trust
 from execlab.tasks.task import Difficulty
 from execlab.training import hardware, loop, runs, weights
 from execlab.training.locking import lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from execlab.experiments import Planned
-    from execlab.experiments.run.display import GridProgress, Watch
+    from execlab.experiments.run.display import GridProgress
     from execlab.experiments.run.engine import Engine
     from execlab.training.config import Config, Precision
 
@@ -50,6 +53,29 @@ def reproduce(
         return _reproduce(experiment, scale, grid, folder, engine, watch, others)
 
 
+def run_experiment(
+    experiment: str,
+    folder: str | Path,
+    scale: str = "laptop",
+    *,
+    seeds: int | None = None,
+    workers: int | None = None,
+) -> list[dict[str, Any]]:
+    """Run an experiment's grid on this machine and write its report; returns a row per run.
+
+    Naming an import path here is consent to import it. Called again, it goes on where it stopped.
+    """
+    if is_path(experiment):
+        trust(experiment)
+    folder = Path(folder)
+    grid = make_grid(experiment, scale, seeds)
+    engine = LocalEngine(folder, min(workers or workers_here(), len(grid)))
+    progress = reproduce(experiment, scale, grid, folder, engine, Watch())
+    for name, reason in progress.failed.items():
+        raise ExeclabError(f"the run {name} failed: {reason}")
+    return read_rows(folder)
+
+
 def _reproduce(
     experiment: str,
     scale: str,
@@ -59,7 +85,8 @@ def _reproduce(
     watch: Watch,
     others: Sequence[Path],
 ) -> GridProgress:
-    prints = EXPERIMENTS[experiment].prints_examples
+    known = find_experiment(experiment)
+    prints = known.prints_examples
     if others and prints:
         raise ExeclabError(f"{experiment} prints what its models say, and a row has no model: it takes no others' rows")
     for line in recorded(folder).values():
@@ -75,7 +102,7 @@ def _reproduce(
         write_rows(collect(experiment, scale, grid, folder), folder)
         if prints:
             first = [planned for planned in grid if planned.config.seed == 0]
-            write_examples(first, folder, EXPERIMENTS[experiment].strategies)
+            write_examples(first, folder, known.strategies)
 
     progress = run_grid(grid, folder, engine, watch, record=record)
     record()
