@@ -1,0 +1,1 @@
+"""A laboratory outside execlab: docs/extending.md shows how it is made."""
