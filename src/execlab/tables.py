@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from execlab.data.audit import Audit
     from execlab.data.sampling import Source
     from execlab.data.statistics import OutputStatistics, Share
+    from execlab.evaluation.compare import Compared, Difference
+    from execlab.evaluation.scorecard import Evaluated
+    from execlab.evaluation.scores import Score
     from execlab.programs import TraceStep
     from execlab.training.load import Prediction
 
@@ -125,34 +128,30 @@ def _share(share: Share | None) -> str:
     return "" if share is None else f"{share.character} {share.percent:.1f}"
 
 
-def show_evaluation(about: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+def show_evaluation(evaluated: Evaluated) -> None:
     """The three accuracies, what guessing gives, and where the mistakes are."""
-    console = _console()
-    title = "{task}, length {length}, nesting {nesting}, {split} split, {strategy}, seed {seed}".format(**about)
-    table = Table("", "accuracy", "95 % interval", "n", title=f"{about['run']}: {title}")
-    for name in ("teacher_forced_accuracy", "free_running_accuracy", "exact_match"):
-        table.add_row(name.replace("_", " "), *_cells(found[name]))
-    table.add_row("chance", f"{found['chance']:.2%}", "", "")
-    table.add_row("most frequent character per position", f"{found['most_frequent_character']:.2%}", "", "")
+    console, test = _console(), evaluated.test
+    where = f"{evaluated.task}, length {evaluated.length}, nesting {evaluated.nesting}, {evaluated.split} split"
+    title = f"{evaluated.run}: {where}, {evaluated.strategy}, seed {evaluated.seed}"
+    table = Table("", "accuracy", "95 % interval", "n", title=title)
+    for name, score in test.scores._asdict().items():
+        table.add_row(name.replace("_", " "), *_texts(score))
+    table.add_row("chance", f"{test.chance:.2%}", "", "")
+    table.add_row("most frequent character per position", f"{test.most_frequent_character:.2%}", "", "")
     console.print(table)
-    places = "  ".join(f"{i}: {place['value']:.0%}" for i, place in enumerate(found["by_position"], 1))
+    places = "  ".join(f"{i}: {score.value:.0%}" for i, score in enumerate(test.by_position, 1))
     console.print(f"teacher-forced accuracy by output position: {places}")
-    kinds = ", ".join(f"{kind} {count:,}" for kind, count in found["kinds_of_error"].items())
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in test.kinds_of_error.items())
     console.print(f"kinds of error: {kinds}")
-    for key, heading in (
-        ("by_carries", "carries"),
-        ("by_longest_carry_chain", "longest carry chain"),
-        ("by_operation", "operation"),
-    ):
-        if key in found:
-            groups = Table(heading, "exact match", "95 % interval", "n")
-            for name, score in found[key].items():
-                groups.add_row(name, *_cells(score))
-            console.print(groups)
+    for name, groups in test.tables.items():
+        table = Table(name.replace("_", " "), "exact match", "95 % interval", "n")
+        for group, score in groups.items():
+            table.add_row(group, *_texts(score))
+        console.print(table)
 
 
-def _cells(score: Mapping[str, Any]) -> tuple[str, str, str]:
-    return f"{score['value']:.2%}", f"{score['low']:.2%} to {score['high']:.2%}", f"{score['n']:,}"
+def _texts(score: Score) -> tuple[str, str, str]:
+    return f"{score.value:.2%}", f"{score.low:.2%} to {score.high:.2%}", f"{score.n:,}"
 
 
 def show_prediction(found: Prediction, *, teacher_forced: bool) -> None:
@@ -177,18 +176,18 @@ def show_prediction(found: Prediction, *, teacher_forced: bool) -> None:
         console.print(Text(f"outside the trained difficulty: {found.outside}"))
 
 
-def show_comparison(about: str, rows: Sequence[Mapping[str, Any]]) -> None:
+def show_comparison(about: str, rows: Sequence[Compared]) -> None:
     """One row per run; differences to the first, in percentage points."""
     heads = (f"difference in\n{name},\npercentage points" for name in ("teacher-forced", "exact match"))
     table = Table("run", "teacher-forced", "exact match", *heads, title=about)
     for row in rows:
-        gaps = [row["teacher_forced_difference"], row["exact_match_difference"]]
+        gaps = [row.teacher_forced_difference, row.exact_match_difference]
         shown = [_points(gap) if row is not rows[0] else "" for gap in gaps]
-        scores = [row["teacher_forced_accuracy"], row["exact_match"]]
-        table.add_row(row["run"], *(f"{s['value']:.2%} ({s['low']:.2%} to {s['high']:.2%})" for s in scores), *shown)
+        scores = [row.scores.teacher_forced_accuracy, row.scores.exact_match]
+        table.add_row(row.run, *(f"{s.value:.2%} ({s.low:.2%} to {s.high:.2%})" for s in scores), *shown)
     _console().print(table)
 
 
-def _points(gap: Mapping[str, float]) -> str:
-    value, low, high = (f"{100 * gap[name]:+.2f}" for name in ("value", "low", "high"))
+def _points(gap: Difference) -> str:
+    value, low, high = (f"{100 * end:+.2f}" for end in gap)
     return f"{value} pp ({low} to {high})"

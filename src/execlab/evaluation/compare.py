@@ -6,8 +6,9 @@ intervals of both accuracies and from how much the models' errors fall on the sa
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from execlab.evaluation.scores import effective_number, is_right, matches, ratio, residuals
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from execlab.evaluation.evaluate import Evaluation
+    from execlab.evaluation.scores import Scores
 
 
 class Difference(NamedTuple):
@@ -23,6 +25,25 @@ class Difference(NamedTuple):
     value: float
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A run beside the first one of a comparison."""
+
+    run: str
+    scores: Scores
+    teacher_forced_difference: Difference
+    exact_match_difference: Difference
+
+    def to_json(self) -> dict[str, Any]:
+        """Scores and differences side by side."""
+        return {
+            "run": self.run,
+            **{name: score._asdict() for name, score in self.scores._asdict().items()},
+            "teacher_forced_difference": self.teacher_forced_difference._asdict(),
+            "exact_match_difference": self.exact_match_difference._asdict(),
+        }
 
 
 def paired(one: Sequence[int], other: Sequence[int], total: Sequence[int]) -> Difference:

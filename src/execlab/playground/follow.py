@@ -11,7 +11,9 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from execlab.errors import ExeclabError
 from execlab.files import open_regular
-from execlab.playground.folders import BROKEN, is_finished, read_distribution
+from execlab.playground.folders import BROKEN, is_finished
+from execlab.playground.schemas import MAX_DIFFICULTIES
+from execlab.training.metrics import read_distribution
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -120,7 +122,8 @@ def _event(line: bytes) -> str:
         values = json.loads(line.decode(errors="replace"))
         if isinstance(values, dict):
             if shares := read_distribution(values.pop("distribution", None)):
-                values["distribution"] = shares
+                largest = sorted(shares, key=lambda entry: -entry[2])[:MAX_DIFFICULTIES]
+                values["distribution"] = sorted(largest)
             return f"event: metrics\ndata: {json.dumps(values, allow_nan=False)}\n\n"
     return ""
 

@@ -9,18 +9,20 @@ import time
 from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from execlab.errors import ExeclabError
-from execlab.evaluation.scores import Scores
-from execlab.files import open_regular, read_regular
+from execlab.evaluation.scorecard import read_scorecard
+from execlab.files import open_regular
 from execlab.playground import folders
 from execlab.playground.schemas import Accuracy, Model
 from execlab.training import checkpoints, runs
 from execlab.training.config import config_from_dict
 from execlab.training.load import load
+from execlab.training.report import read_report
 
 if TYPE_CHECKING:
+    from execlab.evaluation.scores import Scores
     from execlab.training.config import Config
     from execlab.training.load import Executor
 
@@ -100,20 +102,20 @@ class Shelf:
 
     def _shipped(self, path: Path) -> Model:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        scores = read_scorecard(about["test"], path).scores
         return _described(
-            path.stem, config_from_dict(about["config"]), about["parameters"], _accuracies(about), shipped=True
+            path.stem, config_from_dict(about["config"]), about["parameters"], _accuracies(scores), shipped=True
         )
 
     def _of_run(self, id: str, folder: Path) -> Model | None:
         try:
             about = runs.read_about(folder)
-            config = runs.config_from(about, folder)
             weights = _weights(folder)
             for file in weights:
                 _check_size(file)
             if not weights or (weights[0].parent == folder and not _looks_whole(weights[0])):
                 return None
-            return _described(id, config, int(about.get("parameters") or 0), _tested(folder), shipped=False)
+            return _described(id, about.config, about.parameters, _tested(folder), shipped=False)
         except folders.BROKEN:
             return None  # the view of runs says what is wrong with it
 
@@ -142,13 +144,13 @@ def _described(id: str, config: Config, parameters: int, accuracies: dict[str, A
 def _tested(folder: Path) -> dict[str, Accuracy]:
     """What a run's report says about the test split, if it can be read: a model can be asked without it."""
     try:
-        return _accuracies(json.loads(read_regular(folder / "report.json", folders.RESULTS).decode()))
+        return _accuracies(read_report(folder / "report.json", folders.RESULTS).test.scores)
     except folders.BROKEN:
         return {}
 
 
-def _accuracies(about: dict[str, Any]) -> dict[str, Accuracy]:
-    return {name: Accuracy(**about["test"][name]) for name in Scores._fields if name in about["test"]}
+def _accuracies(scores: Scores) -> dict[str, Accuracy]:
+    return {name: Accuracy(**score._asdict()) for name, score in scores._asdict().items()}
 
 
 def _weights(path: Path) -> list[Path]:

@@ -19,9 +19,8 @@ from execlab.errors import ExeclabError
 from execlab.models import make_options, model_class, native
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from execlab.training.config import Config, Kernel
+    from execlab.training.runs import About
 
 GIT_TIME = 20.0  # seconds
 
@@ -96,15 +95,15 @@ def _git(git: str, checkout: Path, *words: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def differences(about: Mapping[str, object], config: Config) -> list[str]:
+def differences(about: About, config: Config) -> list[str]:
     """A sentence for each way in which this machine or code differs from the one that began a run."""
     sentences = []
-    if about.get("versions") != versions(config):
+    if about.versions != versions(config):
         sentences.append(
             "library versions, compiler or machine differ from those of the run, so the bits may differ too"
         )
-    if about.get("commit") != (here := commit()):
-        before = str(about.get("commit") or "no commit")[:60]
+    if about.commit != (here := commit()):
+        before = (about.commit or "no commit")[:60]
         sentences.append(f"the run was begun by {before} of execlab, and this is {here or 'no commit'}")
     return sentences
 

@@ -100,7 +100,7 @@ def load(path: str | Path, *, trust: Sequence[str] = ()) -> Executor:
         if (where / "model.safetensors").exists():
             model, config = weights.load_model(where / "model.safetensors")
         else:
-            config = runs.config_from(runs.read_about(where), where / "config.json")
+            config = runs.read_about(where).config
             model = weights.load_checkpoint(where, config)
     elif where.is_file():
         model, config = weights.load_model(where)

@@ -13,7 +13,7 @@ from execlab.experiments.analyse.summary import LEVEL, Mean, average, cell, diff
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
 
 ACCURACY = "teacher_forced_accuracy"  # the paper's
 NARROW = 0.05  # how far an interval around 0 may reach for "no difference"
@@ -68,7 +68,7 @@ class Comparison:
         return replace(claim, evidence=" ".join(part for part in (claim.evidence, *climbs) if part))
 
     def _cell_by_cell(self, rows: Sequence[Row]) -> Claim:
-        wanted = len({cell(line) for line in rows})
+        wanted = len({cell(row) for row in rows})
         level = LEVEL if self.where == "everywhere" else 1 - (1 - LEVEL) / wanted
         gaps = difference(rows, self.better, self.worse, ACCURACY, level)
         return _judge_cells(self.text, f"{self.better} minus {self.worse}", gaps, wanted, level, self.where)
@@ -80,7 +80,7 @@ class Comparison:
         cells = places(rows, "strategy")
         weakest, left = "", gap
         for where in cells:
-            others = [line for line in rows if cell(line) != where]
+            others = [row for row in rows if cell(row) != where]
             found = average(others, "strategy", self.better, self.worse, ACCURACY)
             if found and found.low < left.low:
                 weakest, left = f"; without {where} {points(found)}", found
@@ -91,7 +91,7 @@ class Comparison:
 
 def _climb(rows: Sequence[Row], strategy: str) -> str:
     """How often a strategy was still below the goal when its budget ended; empty if never."""
-    climbs = [line["climb"] for line in rows if line["strategy"] == strategy]
+    climbs = [row.climb for row in rows if row.strategy == strategy]
     never, known = sum(share == 1 for share in climbs), sum(share is not None for share in climbs)
     silent = f"; {len(climbs) - known} more do not tell" if known < len(climbs) else ""
     return f"{strategy.capitalize()} never got to the goal in {never} of {known} runs{silent}." if never else ""
@@ -130,12 +130,12 @@ def _judge_cells(
 def free_running_is_lower(rows: Sequence[Row]) -> Claim:
     """Whether free-running accuracy is below the paper's measure in every setting."""
     text = "free-running accuracy is below teacher-forced accuracy, the paper's measure"
-    combined = grouped((line for line in rows if line["strategy"] == "combined"), cell)
+    combined = grouped((row for row in rows if row.strategy == "combined"), cell)
     gaps = {
-        where: mean([line[ACCURACY] - line["free_running_accuracy"] for line in lines])
+        where: mean([row.teacher_forced_accuracy - row.free_running_accuracy for row in lines])
         for where, lines in combined.items()
     }
-    return _judge_cells(text, "combined, teacher-forced minus free-running", gaps, len({cell(line) for line in rows}))
+    return _judge_cells(text, "combined, teacher-forced minus free-running", gaps, len({cell(row) for row in rows}))
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class BestModification:
         """What the mean over strategies may hide."""
         found = {
             strategy: average(lines, "modification", self.better, self.others[0], ACCURACY)
-            for strategy, lines in grouped(rows, lambda line: line["strategy"]).items()
+            for strategy, lines in grouped(rows, lambda row: row.strategy).items()
         }
         return "; ".join(f"{strategy} {points(gap)}" for strategy, gap in found.items() if gap)
 
@@ -193,10 +193,10 @@ class NoDifference:
 def bias_is_far_below(rows: Sequence[Row]) -> Claim:
     """Whether the model is far above the majority baseline."""
     text = "the outputs' bias is far below the model's accuracy"
-    plain = [line for line in rows if not line["scrambled"]]
+    plain = [row for row in rows if not row.scrambled]
     if len(plain) < 2:
         return Claim(text, "not tested", "fewer than two seeds.")
-    gap = mean([line[ACCURACY] - line["most_frequent_character"] for line in plain])
+    gap = mean([row.teacher_forced_accuracy - row.most_frequent_character for row in plain])
     far = f"far means: more than {100 * FAR:.0f} percentage points"
     evidence = f"accuracy minus guessing: {points(gap)} percentage points; {far}."
     return Claim(text, "seen" if gap.low > FAR else "not seen", evidence)

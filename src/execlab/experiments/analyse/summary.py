@@ -13,10 +13,12 @@ from functools import cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+from execlab.experiments.analyse.rows import value
 
-    Row = Mapping[str, Any]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from execlab.experiments.analyse.rows import Row
 
 LEVEL = 0.95
 T = TypeVar("T")
@@ -59,10 +61,10 @@ def mean(values: Sequence[float], level: float = LEVEL) -> Mean:
 
 def grouped(rows: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
     """Rows by key, in their order."""
-    found: dict[Any, list[T]] = {}
-    for line in rows:
-        found.setdefault(key(line), []).append(line)
-    return found
+    groups: dict[Any, list[T]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
 
 
 class Cell(NamedTuple):
@@ -86,29 +88,29 @@ class Cell(NamedTuple):
         return f"{hard} {self.special}".strip()
 
 
-def cell(line: Row) -> Cell:
+def cell(row: Row) -> Cell:
     """The cell of a row."""
-    return Cell(*(line[name] for name in Cell._fields))
+    return Cell(*(value(row, name) for name in Cell._fields))
 
 
-def _place(line: Row, by: str) -> Any:
+def _place(row: Row, by: str) -> Any:
     """All that two runs to be compared have in common but their seed."""
-    where = cell(line)
+    where = cell(row)
     common = tuple(value for name, value in zip(Cell._fields, where, strict=True) if name != by)
-    return where if by == "strategy" else (*common, line["strategy"])
+    return where if by == "strategy" else (*common, row.strategy)
 
 
 def places(rows: Iterable[Row], by: str) -> list[Any]:
     """Where runs could be compared that differ in one column: the strategy, or a part of a cell."""
-    return list(dict.fromkeys(_place(line, by) for line in rows))
+    return list(dict.fromkeys(_place(row, by) for row in rows))
 
 
 def _gaps(rows: Iterable[Row], by: str, one: Any, other: Any, column: str) -> dict[Any, dict[int, float]]:
     """Per place `one` minus `other` for every seed that has both."""
     found = {}
-    for where, lines in grouped(rows, lambda line: _place(line, by)).items():
-        values = {(line[by], line["seed"]): line[column] for line in lines}
-        seeds = sorted({seed for value, seed in values if value == one and (other, seed) in values})
+    for where, lines in grouped(rows, lambda row: _place(row, by)).items():
+        values = {(value(row, by), row.seed): value(row, column) for row in lines}
+        seeds = sorted({seed for kind, seed in values if kind == one and (other, seed) in values})
         if seeds:
             found[where] = {seed: values[one, seed] - values[other, seed] for seed in seeds}
     return found

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from execlab.errors import ExeclabError, unknown
 from execlab.experiments.analyse.claims import ACCURACY, RULE, points
 from execlab.experiments.analyse.results import Results
-from execlab.experiments.analyse.rows import ACCURACIES, read_json
+from execlab.experiments.analyse.rows import ACCURACIES, read_json, value
 from execlab.experiments.analyse.summary import Mean, average, cell, difference, grouped, mean
 from execlab.experiments.publish.drawing import millions
 from execlab.experiments.publish.figures import captions
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from execlab.experiments.analyse.claims import Claim
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
 
 OPENING = "<!-- execlab:"
 OTHERS = ("baseline", "naive", "mix")  # what combined is compared with
@@ -70,7 +70,7 @@ def _percent(found: Mean, digits: int = 1) -> str:
 
 
 def _budget(rows: Sequence[Row]) -> str:
-    ends = [min(line["characters"] for line in rows), max(line["characters"] for line in rows)]
+    ends = [min(row.characters for row in rows), max(row.characters for row in rows)]
     return " to ".join(dict.fromkeys(millions(end) for end in ends)) + " M"
 
 
@@ -90,8 +90,8 @@ def _sentence(text: str) -> str:
 
 def claims(results: Results, *names: str) -> list[str]:
     """Each claim of the paper: verdict, evidence, budget, reading."""
-    full = [line for line in results.rows(names) if line["budget"] == "full"]
-    by = grouped(full, lambda line: line["experiment"])
+    full = [row for row in results.rows(names) if row.budget == "full"]
+    by = grouped(full, lambda row: row.experiment)
     lines = [
         (
             claim.text,
@@ -123,7 +123,7 @@ def gaps(results: Results, *names: str) -> list[str]:
     """Combined minus each other strategy in percentage points: the mean over cells, and how many cells show it."""
     lines = []
     for name in names:
-        rows = [line for line in results.rows([name]) if line["budget"] == "full"]
+        rows = [row for row in results.rows([name]) if row.budget == "full"]
         told = []
         for other in OTHERS:
             by_cell = difference(rows, "combined", other, ACCURACY).values()
@@ -138,26 +138,27 @@ def cells(results: Results, name: str, column: str = "teacher_forced_accuracy", 
     """Means over seeds, a line per cell and a column per strategy, of an accuracy or of the climb where it is known."""
     if column not in (*ACCURACIES, "climb"):
         raise unknown("column", column, (*ACCURACIES, "climb"))
-    rows = [line for line in results.rows([name]) if line["budget"] == budget and line[column] is not None]
+    rows = [row for row in results.rows([name]) if row.budget == budget and value(row, column) is not None]
     if not rows:
         raise ExeclabError(f"{results.document} asks for cells of {name} with the budget {budget!r}: there are none")
-    strategies = list(dict.fromkeys(line["strategy"] for line in rows))
+    strategies = list(dict.fromkeys(row.strategy for row in rows))
     by_cell = grouped(rows, cell)
     lines = []
-    for where, found in by_cell.items():
-        by = grouped(found, lambda line: line["strategy"])
-        counts = [len(by.get(one, [])) for one in strategies]
-        guessed = fmean(line["most_frequent_character"] for line in found)
+    for where, alike in by_cell.items():
+        by = grouped(alike, lambda row: row.strategy)
+        counts = [len(by.get(strategy, [])) for strategy in strategies]
+        means = {name: _percent(mean([value(row, column) for row in by[name]])) for name in by}
+        guessed = fmean(row.most_frequent_character for row in alike)
         lines.append(
             {
                 "Length": str(where.length),
                 "Nesting": str(where.nesting),
                 "": where.special,
-                **{one: _percent(mean([line[column] for line in by[one]])) if one in by else "" for one in strategies},
+                **{strategy: means.get(strategy, "") for strategy in strategies},
                 "guessing": f"{100 * guessed:.1f} %",
                 "Seeds": "/".join(str(n) for n in (counts if len(set(counts)) > 1 else counts[:1])),
-                "Characters": _budget(found),
-                "Products": " and ".join(dict.fromkeys(line["precision"] for line in found)),
+                "Characters": _budget(alike),
+                "Products": " and ".join(dict.fromkeys(row.precision for row in alike)),
             }
         )
     left_out = {
@@ -213,7 +214,7 @@ def machines(results: Results, *names: str) -> list[str]:
     lines = []
     for name in names:
         rows = results.rows([name])
-        said = [json.loads(line["versions"]) for line in rows]
+        said = [json.loads(row.versions) for row in rows]
         told = [
             f"{one.get('processor')}, {one.get('kernel', '').rpartition(', ')[2]}, Python {one.get('python')}, "
             f"torch {one.get('torch')}"
@@ -227,8 +228,8 @@ def machines(results: Results, *names: str) -> list[str]:
             [
                 name,
                 f"{len(rows)} of {planned}",
-                f"{sum(line['characters'] for line in rows) / 1e6:,.0f} M",
-                f"{sum(line['seconds'] for line in rows) / 3600:.1f} h",
+                f"{sum(row.characters for row in rows) / 1e6:,.0f} M",
+                f"{sum(row.seconds for row in rows) / 3600:.1f} h",
                 "; ".join(f"{one} ({n})" if len(count) > 1 else one for one, n in count.items()),
             ]
         )
@@ -268,20 +269,19 @@ def examples(results: Results, name: str, count: str = "2") -> list[str]:
 
 def published(results: Results, *names: str) -> list[str]:
     """What others have published (published.json), and beside it our models, free-running on the mix distribution."""
-    ours = [(results.json(f"mix/{name}.json"), results.json(f"universal/{name}.json")["counters"]) for name in names]
+    ours = [(results.evaluated(f"mix/{name}.json"), results.report(f"universal/{name}.json")) for name in names]
     lines = []
-    for task, found in grouped(ours, lambda pair: pair[0]["task"]).items():
+    for task, models in grouped(ours, lambda pair: pair[0].task).items():
         for line in results.json("published.json"):
             if line["task"] == task:
                 scores = [f"{100 * line[name]:.0f} %" for name in ("characters", "sequences")]
                 lines.append([task, line["source"], *scores, "", "not known"])
-        for line, counters in found:
-            scores = [_percent(Mean(**line[name])) for name in ("free_running_accuracy", "exact_match")]
-            hardest = f"length up to {line['length']}" + (
-                f", nesting up to {line['nesting']}" if line["nesting"] > 1 else ""
-            )
-            spent = f"{counters['characters'] / 1e6:.0f} M characters, {counters['seconds'] / 60:.0f} minutes"
-            lines.append([task, f"execlab, {hardest}", *scores, f"{line['exact_match']['n']:,}", spent])
+        for model, report in models:
+            whole, counters = model.test.scores.exact_match, report.counters
+            scores = [_percent(Mean(*score)) for score in (model.test.scores.free_running_accuracy, whole)]
+            hardest = f"length up to {model.length}" + f", nesting up to {model.nesting}" * (model.nesting > 1)
+            spent = f"{counters.characters / 1e6:.0f} M characters, {counters.seconds / 60:.0f} minutes"
+            lines.append([task, f"execlab, {hardest}", *scores, f"{whole.n:,}", spent])
     return _table(["Task", "Model", "Characters", "Whole outputs", "Test samples", "Training"], lines)
 
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from execlab.training import runs
+from execlab.training.metrics import read_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,18 +43,19 @@ class GridProgress:
         return spent / max(whole, 1.0)
 
     def _share(self, planned: Planned) -> float:
-        lines = runs.read_metrics(self.folder / "runs" / planned.name)
+        lines = read_metrics(self.folder / "runs" / planned.name)
         config = planned.config
         if not lines:
             return 0.0
-        limits = ((config.steps, "step"), (config.samples, "samples"), (config.characters, "characters"))
-        return max((lines[-1][column] / limit for limit, column in limits if limit), default=0.0)
+        last = lines[-1]
+        spent = ((last.step, config.steps), (last.samples, config.samples), (last.characters, config.characters))
+        return max((done / limit for done, limit in spent if limit), default=0.0)
 
     def best(self) -> str:
         """The best accuracy among the runs so far."""
-        lines = {name: runs.read_metrics(self.folder / "runs" / name) for name in (*self.done, *self.running)}
+        lines = {name: read_metrics(self.folder / "runs" / name) for name in (*self.done, *self.running)}
         best = [
-            (max(line["goal_teacher_forced_accuracy"] for line in metrics), name)
+            (max(line.goal_teacher_forced_accuracy for line in metrics), name)
             for name, metrics in lines.items()
             if metrics
         ]
