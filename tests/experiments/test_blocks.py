@@ -17,7 +17,7 @@ from execlab.errors import ExeclabError
 from execlab.experiments import EXPERIMENTS
 from execlab.experiments.analyse.judge import judge
 from execlab.experiments.analyse.rows import ACCURACIES, Row, read_rows, write_rows
-from execlab.experiments.analyse.summary import cell, grouped
+from execlab.experiments.analyse.summary import grouped, setting_of
 from execlab.experiments.publish.blocks import MARK, fill
 from execlab.training.config import make_config
 
@@ -206,7 +206,7 @@ def test_every_claim_has_a_reading_before_its_verdict_is_known() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "results").glob("*/results.jsonl")), ids=lambda path: path.parent.name)
 def test_what_is_compared_was_run_alike(path: Path) -> None:
-    for where, lines in grouped(read_rows(path.parent), cell).items():
+    for where, lines in grouped(read_rows(path.parent), setting_of).items():
         assert len({row.precision for row in lines}) == 1, where
         assert len({(row.parameters, row.n) for row in lines}) == 1, where
 

@@ -9,7 +9,7 @@ import pytest
 from rows import bare_row
 
 from execlab.experiments.analyse.judge import judge
-from execlab.experiments.analyse.summary import cell, difference, mean, student
+from execlab.experiments.analyse.summary import difference, mean, setting_of, student
 
 if TYPE_CHECKING:
     from execlab.experiments.analyse.rows import Row
@@ -90,7 +90,7 @@ def test_a_cell_that_lacks_seeds_leaves_it_untested() -> None:
 def test_what_differs_is_no_seed() -> None:
     """Scrambled and plain, one order and the other: cells of their own."""
     kinds = ({"scrambled": True}, {"order": "nesting_first"}, {"modification": "doubled"}, {"budget": "short"})
-    where = {cell(line("mix", 0, 0.5, **kind)) for kind in ({}, *kinds)}
+    where = {setting_of(line("mix", 0, 0.5, **kind)) for kind in ({}, *kinds)}
     assert len(where) == 5
     assert sorted(one.special for one in where) == ["", "doubled", "nesting first", "scrambled", "short"]
 

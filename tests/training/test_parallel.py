@@ -113,4 +113,4 @@ def test_more_ranks_than_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_alone_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WORLD_SIZE", raising=False)
     assert parallel.join(1) == Ranks()
-    assert json.dumps(Ranks().tell(0.5)) == "[0.5]"
+    assert json.dumps(Ranks().broadcast(0.5)) == "[0.5]"

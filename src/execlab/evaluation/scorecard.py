@@ -1,4 +1,4 @@
-"""What an evaluation records: the `test` of a report.json, and the output of `execlab evaluate --json`.
+"""The record of an evaluation: the `test` of a report.json, and the output of `execlab evaluate --json`.
 
 The JSON of an older version may lack the mark `scoring` and the tables.
 """
@@ -101,7 +101,7 @@ def as_object(value: object, where: object) -> Mapping[str, Any]:
 
 
 def number(values: Mapping[str, Any], name: str, where: object) -> float:
-    """A number of a JSON object, as it stands there."""
+    """A number of a JSON object, unchanged."""
     value = values.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ExeclabError(f"{where} has another shape than execlab writes: {name} must be a number")

@@ -1,5 +1,5 @@
-"""Run folders and grids below one folder, and nothing outside it: no link is followed, every answer is looked up among
-what a walk has found."""
+"""Run folders and grids below one folder, and nothing outside it: no link is followed, and every
+name is looked up in the list of a walk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FRESH = 1.0  # seconds that a walk is remembered
 MAX_ROWS = 5_000
 RESULTS = 1 << 24  # bytes of a report.json, and of a results.jsonl that are read
 TAIL = 1 << 16  # of a metrics.jsonl, from its end, that hold its last line
-# Whatever strange files can raise.
+# What files of any content can raise.
 BROKEN = (ExeclabError, OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError, OverflowError)
 _walked: dict[tuple[Path, str], tuple[float, dict[str, Path]]] = {}
 
@@ -44,11 +44,11 @@ def grids_below(root: Path) -> dict[str, Path]:
 
 def _holding(root: Path, name: str) -> dict[str, Path]:
     now = time.monotonic()
-    when, found = _walked.get((root, name), (-FRESH, {}))
+    when, folders = _walked.get((root, name), (-FRESH, {}))
     if now - when >= FRESH:
-        found = dict(_walk(root, name))
-        _walked[root, name] = (now, found)
-    return found
+        folders = dict(_walk(root, name))
+        _walked[root, name] = (now, folders)
+    return folders
 
 
 def _walk(root: Path, name: str) -> Iterator[tuple[str, Path]]:
@@ -57,7 +57,7 @@ def _walk(root: Path, name: str) -> Iterator[tuple[str, Path]]:
         path = Path(folder)
         relative = path.relative_to(root)
         below[:] = sorted(
-            one for one in below if not one.startswith(".") and one != "checkpoints" and one.isprintable()
+            child for child in below if not child.startswith(".") and child != "checkpoints" and child.isprintable()
         )
         if len(relative.parts) >= DEPTH:
             below.clear()
@@ -105,7 +105,7 @@ def describe(id: str, folder: Path) -> Run:
             problem=None,
         )
     except BROKEN as error:
-        told = str(error).replace(str(folder), id) if isinstance(error, ExeclabError) else "its files are damaged"
+        problem = str(error).replace(str(folder), id) if isinstance(error, ExeclabError) else "its files are damaged"
         return Run(
             id=id,
             task="",
@@ -116,7 +116,7 @@ def describe(id: str, folder: Path) -> Run:
             finished=False,
             samples=0,
             teacher_forced_accuracy=None,
-            problem=told[:300],
+            problem=problem[:300],
         )
 
 

@@ -90,7 +90,7 @@ class Follower:
         return News(events, more, finished)
 
     def _continues(self, file: IO[bytes], looked: tuple[int, ...]) -> bool:
-        """Whether the file still begins with what was passed on; a resumed run replaces it by another one."""
+        """Whether the file still begins with what was passed on; a resumed run replaces it with another."""
         if looked[2] < self.offset:
             return False
         if looked[:2] == self.looked[:2]:

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from execlab.training.metrics import Metrics
 
 STYLE = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 130}
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by the colour-blind too
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+)  # for colour blindness too
 
 
 def learning_curve(runs: Mapping[str, Sequence[Metrics]], path: Path, *, root: Path | None = None) -> None:

@@ -1,6 +1,6 @@
 """The one training loop: draw, step, sometimes evaluate, maybe climb or decay, log, maybe checkpoint.
 
-All that a run is, between two steps, stands in `Run` (state.py). A checkpoint holds all of it, and batches are
+`Run` (state.py) is the whole state of a run between two steps. A checkpoint holds all of it, and batches are
 functions of (seed, step, strategy), so a resumed run continues to the same bits as one that was never interrupted.
 """
 
@@ -64,7 +64,7 @@ def train(config: Config, out: str | Path | None = None, *, force: bool = False,
 
 
 def resume(out: str | Path, *, view: View | None = None) -> Path:
-    """Go on with a run where its newest whole checkpoint stands."""
+    """Go on with a run from its newest whole checkpoint."""
     folder = Path(out)
     about = runs.read_about(folder)
     config = about.config
@@ -124,7 +124,7 @@ def make_feed(config: Config, strategy: Strategy) -> AlignedFeed | StreamFeed:
 
 
 def _train(run: Run, view: View) -> None:
-    """From wherever the run stands to its end."""
+    """Train from the current step to the end."""
     config, counters = run.config, run.counters
     feed = make_feed(config, run.strategy)
     view.begin(config, count_parameters(run.model), counters.step)
@@ -216,7 +216,7 @@ def evaluate(run: Run, view: View) -> None:
         accuracies[difficulty] = teacher_forced(samples, answers).value
         if difficulty == config.goal:
             goal_exact_match = exact(whole(samples, answers)).value
-    accuracies = dict(zip(accuracies, run.ranks.tell(*accuracies.values()), strict=True))
+    accuracies = dict(zip(accuracies, run.ranks.broadcast(*accuracies.values()), strict=True))
     scores = Scores(accuracies, counters.training())
     measured = metrics.Metrics(
         step=counters.step,

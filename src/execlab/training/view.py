@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from execlab.errors import ExeclabError
-from execlab.progress import Rate
+from execlab.progress import Bar, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -113,39 +113,20 @@ class Live(Lines):
 
     def __init__(self) -> None:
         super().__init__()
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        self.console = Console(stderr=True, highlight=False)
-        self.bar = Progress(
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %  {task.description}"),
-            console=self.console,
-            transient=True,
-        )
-        self.task = self.bar.add_task("", total=1.0)
+        self.bar = Bar()
         self.shown = 0.0
-        self.drawn = 0.0
         self.last = ""
-
-    def __enter__(self) -> View:
-        self.bar.start()
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Remove the bar."""
-        self.bar.stop()
+        self.bar.close()
 
     def advance(self, step: int, characters: int, used: float) -> None:
         """Move the bar."""
         super().advance(step, characters, used)
-        now = time.monotonic()
-        if now - self.drawn > 0.2:
-            self.drawn = now
-            text = f"step {step:,}  {self.speed()}  {self.last}"
-            self.bar.update(self.task, completed=used, description=text)
+        self.bar.show(used, f"step {step:,}  {self.speed()}  {self.last}")
 
     def evaluated(self, metrics: Metrics, predictions: Callable[[], list[tuple[Sample, str]]]) -> None:
         """Update the bar; every few seconds show some predictions."""
@@ -159,20 +140,18 @@ class Live(Lines):
         self.shown = now
         from rich.text import Text
 
-        self.console.print(Text(summary(metrics), style="bold"))
+        self.bar.say(Text(summary(metrics), style="bold"))
         if drawn := distribution(metrics.distribution):
-            self.console.print(Text(f"  {drawn}"))
+            self.bar.say(Text(f"  {drawn}"))
         for sample, prediction in predictions():
             right = prediction == sample.target
             colour, sign = ("green", "=") if right else ("red", "x")
             text = Text(f"  Input: {sample.input!r}  Target: {sample.target}  Prediction: ")
-            self.console.print(text.append(f"{prediction} {sign}", style=colour))
+            self.bar.say(text.append(f"{prediction} {sign}", style=colour))
 
     def say(self, sentence: str) -> None:
         """Print a line above the bar."""
-        from rich.text import Text
-
-        self.console.print(Text(sentence))
+        self.bar.say(sentence)
 
 
 def best_view() -> View:
@@ -202,12 +181,12 @@ class TensorBoard(View):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Tell the other view."""
+        """Pass it on to the other view."""
         self.inner.__exit__(kind, error, trace)
         self.writer.close()
 
     def advance(self, step: int, characters: int, used: float) -> None:
-        """Tell the other view."""
+        """Pass it on to the other view."""
         self.inner.advance(step, characters, used)
 
     def evaluated(self, metrics: Metrics, predictions: Callable[[], list[tuple[Sample, str]]]) -> None:
@@ -218,5 +197,5 @@ class TensorBoard(View):
         self.inner.evaluated(metrics, predictions)
 
     def say(self, sentence: str) -> None:
-        """Tell the other view."""
+        """Pass it on to the other view."""
         self.inner.say(sentence)

@@ -37,7 +37,7 @@ class Run(NamedTuple):
 def _what(
     task: str, length: int, nesting: int, modification: str, strategy: str, precision: str, cores: int = 1
 ) -> str:
-    """In words; float32 and one core go without saying."""
+    """In words; float32 and one core are not mentioned."""
     goal = f"length {length}, nesting {nesting}" if task == "program" else f"{length} digits"
     name = "programs" if task == "program" else task
     parts = [f"{name} of {goal}", modification.replace("plain", ""), strategy, precision.replace("float32", "")]
@@ -55,7 +55,7 @@ def _run_of_row(row: Row) -> Run:
 
 def _run_of_report(report: Report) -> Run:
     config, counters = report.config, report.counters
-    network = "" if config.model == "lstm" else f"{config.model}, "  # the paper's goes without saying
+    network = "" if config.model == "lstm" else f"{config.model}, "  # the paper's is not mentioned
     how = (f"{network}{config.strategy}", config.precision, config.threads)
     what = _what(config.task, config.length, config.nesting, modification(config), *how)
     scores = {name: Mean(*getattr(report.test.scores, name)) for name in ACCURACIES}
@@ -98,7 +98,7 @@ class Results:
         return read_evaluated(self.json(name), self.folder / name)
 
     def runs(self, patterns: Sequence[str]) -> list[Run]:
-        """Single runs: rows of an experiment, all or EXPERIMENT/NAME, or reports; * in a name stands for anything."""
+        """Single runs: rows of an experiment, all or EXPERIMENT/NAME, or reports; * in a name matches anything."""
         return [run for pattern in patterns for run in self._runs(pattern)]
 
     def _runs(self, pattern: str) -> list[Run]:

@@ -67,7 +67,7 @@ def grouped(rows: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
     return groups
 
 
-class Cell(NamedTuple):
+class Setting(NamedTuple):
     """What must be equal for two strategies to be compared, and for two seeds to be averaged."""
 
     length: int
@@ -79,7 +79,7 @@ class Cell(NamedTuple):
 
     @property
     def special(self) -> str:
-        """Everything but the difficulty, in words; empty if there is nothing to say."""
+        """Everything except the difficulty, in words; empty for the plain setting."""
         words = [self.modification, "short" * (self.budget == "short"), "scrambled" * self.scrambled]
         return ", ".join(word for word in (*words, "nesting first" * (self.order == "nesting_first")) if word)
 
@@ -88,48 +88,47 @@ class Cell(NamedTuple):
         return f"{hard} {self.special}".strip()
 
 
-def cell(row: Row) -> Cell:
-    """The cell of a row."""
-    return Cell(*(value(row, name) for name in Cell._fields))
+def setting_of(row: Row) -> Setting:
+    """The setting of a row."""
+    return Setting(*(value(row, name) for name in Setting._fields))
 
 
 def _place(row: Row, by: str) -> Any:
     """All that two runs to be compared have in common but their seed."""
-    where = cell(row)
-    common = tuple(value for name, value in zip(Cell._fields, where, strict=True) if name != by)
+    where = setting_of(row)
+    common = tuple(value for name, value in zip(Setting._fields, where, strict=True) if name != by)
     return where if by == "strategy" else (*common, row.strategy)
 
 
 def places(rows: Iterable[Row], by: str) -> list[Any]:
-    """Where runs could be compared that differ in one column: the strategy, or a part of a cell."""
+    """Where runs could be compared that differ in one column: the strategy, or a part of a setting."""
     return list(dict.fromkeys(_place(row, by) for row in rows))
 
 
-def _gaps(rows: Iterable[Row], by: str, one: Any, other: Any, column: str) -> dict[Any, dict[int, float]]:
-    """Per place `one` minus `other` for every seed that has both."""
-    found = {}
+def _gaps(rows: Iterable[Row], by: str, better: Any, worse: Any, column: str) -> dict[Any, dict[int, float]]:
+    """Per place `better` minus `worse` for every seed that has both."""
+    gaps = {}
     for where, lines in grouped(rows, lambda row: _place(row, by)).items():
         values = {(value(row, by), row.seed): value(row, column) for row in lines}
-        seeds = sorted({seed for kind, seed in values if kind == one and (other, seed) in values})
+        seeds = sorted({seed for kind, seed in values if kind == better and (worse, seed) in values})
         if seeds:
-            found[where] = {seed: values[one, seed] - values[other, seed] for seed in seeds}
-    return found
+            gaps[where] = {seed: values[better, seed] - values[worse, seed] for seed in seeds}
+    return gaps
 
 
-def difference(rows: Iterable[Row], one: str, other: str, column: str, level: float = LEVEL) -> dict[Any, Mean]:
-    """Per cell the mean of one strategy minus another, seed by seed."""
-    gaps = _gaps(rows, "strategy", one, other, column)
+def difference(rows: Iterable[Row], better: str, worse: str, column: str, level: float = LEVEL) -> dict[Any, Mean]:
+    """Per setting the mean of one strategy minus another, seed by seed."""
+    gaps = _gaps(rows, "strategy", better, worse, column)
     return {where: mean(list(by_seed.values()), level) for where, by_seed in gaps.items()}
 
 
-def average(rows: Sequence[Row], by: str, one: Any, other: Any, column: str) -> Mean | None:
-    """Over seeds, of the mean over all places of a seed: runs of one seed are no independent witnesses.
+def average(rows: Sequence[Row], by: str, better: Any, worse: Any, column: str) -> Mean | None:
+    """Over seeds, of the mean over all places of a seed: runs of one seed are not independent.
 
     None with fewer than two seeds that are complete: one that lacks a run would be another mean.
     """
-    gaps, whole = list(_gaps(rows, by, one, other, column).values()), len(places(rows, by))
+    gaps, whole = list(_gaps(rows, by, better, worse, column).values()), len(places(rows, by))
     seeds = sorted({seed for by_seed in gaps for seed in by_seed})
-    complete = [
-        found for seed in seeds if len(found := [by_seed[seed] for by_seed in gaps if seed in by_seed]) == whole
-    ]
-    return mean([statistics.fmean(found) for found in complete]) if len(complete) > 1 else None
+    by_place = [[by_seed[seed] for by_seed in gaps if seed in by_seed] for seed in seeds]
+    complete = [statistics.fmean(values) for values in by_place if len(values) == whole]
+    return mean(complete) if len(complete) > 1 else None

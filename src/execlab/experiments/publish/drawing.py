@@ -35,7 +35,7 @@ def millions(characters: int) -> str:
 def budgets(rows: Sequence[Row], key: Callable[[Row], Any]) -> dict[Any, str]:
     """Characters per run, in millions, by place in a figure."""
     by = grouped(rows, key)
-    return {where: f"{millions(max(row.characters for row in found))} M" for where, found in by.items()}
+    return {where: f"{millions(max(row.characters for row in alike))} M" for where, alike in by.items()}
 
 
 def strategies(axes: Axes, rows: Sequence[Row], place: Callable[[Row], float], joined: bool = True) -> None:
@@ -45,15 +45,15 @@ def strategies(axes: Axes, rows: Sequence[Row], place: Callable[[Row], float], j
     for number, (strategy, (colour, marker, dash)) in enumerate(MARKS.items()):
         lines = [row for row in rows if row.strategy == strategy]
         points = sorted(grouped(lines, place).items())
-        means = [mean([100 * row.teacher_forced_accuracy for row in found]) for _, found in points]
+        means = [mean([100 * row.teacher_forced_accuracy for row in over_seeds]) for _, over_seeds in points]
         moved = (number - (len(MARKS) - 1) / 2) * aside
         if points:
             axes.errorbar(
                 [where + moved for where, _ in points],
-                [found.value for found in means],
+                [over_seeds.value for over_seeds in means],
                 yerr=[
-                    [found.value - max(found.low, 0.0) for found in means],
-                    [min(found.high, 100.0) - found.value for found in means],
+                    [over_seeds.value - max(over_seeds.low, 0.0) for over_seeds in means],
+                    [min(over_seeds.high, 100.0) - over_seeds.value for over_seeds in means],
                 ],
                 color=colour,
                 marker=marker,

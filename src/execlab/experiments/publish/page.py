@@ -17,7 +17,7 @@ from execlab.experiments.analyse.claims import RULE
 from execlab.experiments.analyse.judge import judge
 from execlab.experiments.analyse.planned import planned_runs
 from execlab.experiments.analyse.rows import ACCURACIES, read_json, read_rows, value
-from execlab.experiments.analyse.summary import cell, grouped, mean
+from execlab.experiments.analyse.summary import grouped, mean, setting_of
 from execlab.experiments.publish.figures import draw
 from execlab.files import write_atomically
 
@@ -96,7 +96,7 @@ def _object(path: Path) -> dict[str, Any]:
 def _table(rows: Sequence[Row]) -> list[list[Any]]:
     table = []
     for (experiment, where, strategy), lines in grouped(
-        rows, lambda row: (row.experiment, cell(row), row.strategy)
+        rows, lambda row: (row.experiment, setting_of(row), row.strategy)
     ).items():
         values: list[Any] = [experiment, where.length, where.nesting, where.special, strategy, len(lines)]
         for name in ACCURACIES:
@@ -109,8 +109,8 @@ def _table(rows: Sequence[Row]) -> list[list[Any]]:
 
 def _versions(rows: Sequence[Row]) -> dict[str, str]:
     recorded = [json.loads(row.versions) for row in rows]
-    names = dict.fromkeys(name for one in recorded for name in one)
-    return {name: "; ".join(sorted({str(one.get(name)) for one in recorded})) for name in names}
+    names = dict.fromkeys(name for versions in recorded for name in versions)
+    return {name: "; ".join(sorted({str(versions.get(name)) for versions in recorded})) for name in names}
 
 
 def _shared(grid: dict[str, Any]) -> str:

@@ -23,7 +23,7 @@ COMPARED = (*ACCURACIES, "steps", "samples", "characters", "n")
 
 
 class Checked(NamedTuple):
-    """What came out of a run that was done again."""
+    """The result of a run that was done again."""
 
     name: str
     differences: dict[str, tuple[object, object]]  # column: recorded, now

@@ -90,11 +90,11 @@ def _reproduce(
     known = find_experiment(experiment)
     prints = known.prints_examples
     if others and prints:
-        raise ExeclabError(f"{experiment} prints what its models say, and a row has no model: it takes no others' rows")
+        raise ExeclabError(f"{experiment} prints outputs of its models, and a row has no model; leave out --rows-of")
     for row in recorded(folder).values():
         if (row.experiment, row.scale) != (experiment, scale):
-            told = f"{row.experiment} at scale {row.scale}"
-            raise ExeclabError(f"{folder} holds the results of {told}; choose another folder")
+            other = f"{row.experiment} at scale {row.scale}"
+            raise ExeclabError(f"{folder} holds the results of {other}; choose another folder")
 
     _drop_unlisted(grid, folder, watch)
     if others:
@@ -113,7 +113,7 @@ def _reproduce(
 
 
 def _drop_unlisted(grid: Sequence[Planned], folder: Path, watch: Watch) -> None:
-    """Rows whose run grid.json does not list: nothing tells which run it was, so those of the grid are made again."""
+    """Drop rows whose run grid.json does not list: which run it was is unknown, so those of the grid run again."""
     rows = recorded(folder)
     unlisted = rows.keys() - read_recorded(folder, [], rows).keys()
     again = unlisted & {planned.name for planned in grid}
@@ -125,7 +125,7 @@ def _drop_unlisted(grid: Sequence[Planned], folder: Path, watch: Watch) -> None:
 
 
 def settle(grid: Sequence[Planned], folders: Sequence[Path]) -> list[Planned]:
-    """The grid with `auto` decided: all runs of a difficulty have one precision, so that they can be compared.
+    """The grid with `auto` resolved: all runs of a difficulty have one precision, so that they can be compared.
 
     It is that of the runs that were done or begun in one of the folders, wherever that was; of the first run of a
     difficulty it is what this machine does well.
@@ -147,7 +147,7 @@ def settle(grid: Sequence[Planned], folders: Sequence[Path]) -> list[Planned]:
 
 
 def elsewhere(others: Sequence[Path]) -> dict[Config, Row]:
-    """The rows in other folders by what their run is."""
+    """The rows in other folders by the Config of their run."""
     known: dict[Config, Row] = {}
     for other in others:
         rows = {row.run: row for row in read_rows(other)}
@@ -170,10 +170,10 @@ def borrow(experiment: str, scale: str, grid: Sequence[Planned], folder: Path, o
 
 
 def write_examples(grid: Sequence[Planned], folder: Path, strategies: Sequence[str]) -> None:
-    """examples.json: for each setting some test samples, and what each strategy's model says."""
+    """examples.json: for each setting some test samples, and the output of each strategy's model."""
     path = folder / "examples.json"
     before = read_json(path, [])
-    settings: dict[tuple[int, int], dict[str, Any]] = {(said["length"], said["nesting"]): said for said in before}
+    settings: dict[tuple[int, int], dict[str, Any]] = {(entry["length"], entry["nesting"]): entry for entry in before}
     for planned in grid:
         config, run = planned.config, folder / "runs" / planned.name
         where = config.length, config.nesting
@@ -191,9 +191,9 @@ def write_examples(grid: Sequence[Planned], folder: Path, strategies: Sequence[s
                 "examples": [{"input": s.input, "target": s.target, "predictions": {}} for s in samples],
             },
         )
-        said = answer(loop.reader_of(trained, model), samples)
-        for example, found in zip(setting["examples"], said, strict=True):
-            said_by = {**example["predictions"], config.strategy: found.free_running}
-            example["predictions"] = {name: said_by[name] for name in strategies if name in said_by}
+        answers = answer(loop.reader_of(trained, model), samples)
+        for example, printed in zip(setting["examples"], answers, strict=True):
+            outputs = {**example["predictions"], config.strategy: printed.free_running}
+            example["predictions"] = {name: outputs[name] for name in strategies if name in outputs}
     text = json.dumps(list(settings.values()), indent=1)
     write_atomically(path, (text + "\n").encode(), root=folder)

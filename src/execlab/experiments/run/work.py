@@ -68,7 +68,7 @@ def check_same(folder: Path, config: Config) -> None:
 def read_recorded(folder: Path, grid: Iterable[Planned], rows: Collection[str]) -> dict[str, Planned]:
     """The runs that have a row in a folder already; each must be the run that the grid means by this name.
 
-    A row whose run grid.json does not list is left out: nothing tells which run it was.
+    A row whose run grid.json does not list is left out: it is unknown which run it was.
     """
     if not rows:
         return {}

@@ -1,4 +1,4 @@
-"""The models that can be asked: those that ship with execlab, and those of run folders; loaded when first asked."""
+"""The model store: the models that ship with execlab and those of run folders, loaded when first asked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WEIGHTS = 1 << 29  # bytes of a model or checkpoint
 COUNTED = 2.0  # seconds that a count of the models is good for
 
 
-class Shelf:
+class ModelStore:
     """Models by id."""
 
     def __init__(self, root: Path | None) -> None:
@@ -58,12 +58,12 @@ class Shelf:
     def listed(self) -> list[Model]:
         """Every model: those that ship first."""
         runs_here = folders.runs_below(self.root) if self.root else {}
-        own = {name: one for name, folder in runs_here.items() if (one := self._of_run(name, folder)) is not None}
-        found = [self._shipped(path) for path in SHIPPED.glob("*.safetensors") if path.stem not in own]
-        found.sort(key=lambda model: (model.strategy != "combined", model.id))  # a newcomer meets the best ones first
-        found += own.values()
-        self.count, self.counted = len(found), time.monotonic()
-        return found
+        own = {name: model for name, folder in runs_here.items() if (model := self._of_run(name, folder)) is not None}
+        models = [self._shipped(path) for path in SHIPPED.glob("*.safetensors") if path.stem not in own]
+        models.sort(key=lambda model: (model.strategy != "combined", model.id))  # a newcomer sees the best models first
+        models += own.values()
+        self.count, self.counted = len(models), time.monotonic()
+        return models
 
     def get(self, id: str) -> Executor:
         """The model of an id; loads it if nobody has yet. Nothing that a client says becomes a path."""
@@ -81,24 +81,24 @@ class Shelf:
                         return self.loaded[key]
                 for weights in _weights(path):
                     _check_size(weights)
-                found = load(path)
+                executor = load(path)
             except folders.BROKEN as error:
-                told = str(error).replace(str(path), id) if isinstance(error, ExeclabError) else "it cannot be read"
-                raise ExeclabError(f"the model {id} cannot be loaded: {told}") from None
+                reason = str(error).replace(str(path), id) if isinstance(error, ExeclabError) else "it cannot be read"
+                raise ExeclabError(f"the model {id} cannot be loaded: {reason}") from None
             with self.lock:
                 for old in [old for old in self.loaded if old[0] == id]:
                     del self.loaded[old]
-                self.loaded[key] = found
+                self.loaded[key] = executor
                 while len(self.loaded) > KEPT:
                     self.loaded.popitem(last=False)
-            return found
+            return executor
 
     def _path(self, id: str) -> Path | None:
         shipped = next((path for path in SHIPPED.glob("*.safetensors") if path.stem == id), None)
         folder = folders.runs_below(self.root).get(id) if self.root else None
         if folder is None or (shipped and self._of_run(id, folder) is None):
             return shipped
-        return folder  # one's own before one that ships with the same name
+        return folder  # the user's own comes before a shipped model of the same name
 
     def _shipped(self, path: Path) -> Model:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
@@ -182,4 +182,4 @@ def _age(path: Path) -> str:
     finished = path / "model.safetensors"
     if finished.exists():
         return str(finished.stat().st_mtime_ns)
-    return next((one.name for one in checkpoints.listed(path / "checkpoints")), "")
+    return next((file.name for file in checkpoints.listed(path / "checkpoints")), "")
