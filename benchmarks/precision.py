@@ -13,8 +13,9 @@ import tempfile
 from pathlib import Path
 
 from execlab.experiments.analyse.summary import mean
-from execlab.training import loop, runs
+from execlab.training import loop
 from execlab.training.config import make_config
+from execlab.training.metrics import read_metrics
 
 COLUMNS = ("goal_teacher_forced_accuracy", "goal_exact_match")
 
@@ -33,9 +34,10 @@ def trained(seed: int, precision: str, asked: argparse.Namespace) -> dict[str, f
         device="cpu",
     )
     with tempfile.TemporaryDirectory() as folder:
-        last = runs.read_metrics(loop.train(config, Path(folder) / "run"))[-1]
-    print(f"seed {seed}  {precision:8}  {last['seconds']:5.0f} s  " + "  ".join(f"{last[c]:.2%}" for c in COLUMNS))
-    return {column: last[column] for column in COLUMNS}
+        last = read_metrics(loop.train(config, Path(folder) / "run"))[-1]
+    scores = {column: last.numbers()[column] for column in COLUMNS}
+    print(f"seed {seed}  {precision:8}  {last.seconds:5.0f} s  " + "  ".join(f"{s:.2%}" for s in scores.values()))
+    return scores
 
 
 def main() -> None:

@@ -9,13 +9,13 @@ One core and half an hour per seed for nine digits. A run that was stopped goes 
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 from execlab.experiments.run.work import work
 from execlab.training import hardware
 from execlab.training.config import make_config
+from execlab.training.report import read_report
 
 NINE = {"minutes": 90.0, "teacher_forced_accuracy": 0.99, "exact_match": 0.95}
 FIVE = {"samples": 1_600_000, "exact_match": 0.99}
@@ -41,10 +41,14 @@ def trained(seed: int, asked: argparse.Namespace) -> dict[str, float]:
     parts = ["addition", config.length, seed, config.precision, asked.samples, cores]
     folder = asked.out / "-".join(str(part) for part in parts if part is not None)
     work(folder, config)
-    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    counters, test = report["counters"], report["test"]
-    found = {"samples": counters["samples"], "minutes": counters["seconds"] / 60}
-    return found | {name: test[name]["value"] for name in ("teacher_forced_accuracy", "exact_match")}
+    report = read_report(folder / "report.json")
+    scores = report.test.scores
+    return {
+        "samples": report.counters.samples,
+        "minutes": report.counters.seconds / 60,
+        "teacher_forced_accuracy": scores.teacher_forced_accuracy.value,
+        "exact_match": scores.exact_match.value,
+    }
 
 
 def main() -> None:

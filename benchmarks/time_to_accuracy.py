@@ -29,6 +29,8 @@ from execlab.training.view import View
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from execlab.training.metrics import Metrics
+
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 KINDS = {"teacher-forced": "goal_teacher_forced_accuracy", "exact match": "goal_exact_match"}
 PAPER = "paper"
@@ -53,11 +55,12 @@ class Watch(View):
         self.seconds, self.enough, self.began = seconds, enough, time.perf_counter()
         self.lines: list[dict[str, Any]] = []
 
-    def evaluated(self, line: dict[str, Any], predictions: object) -> None:
+    def evaluated(self, metrics: Metrics, predictions: object) -> None:
         """One line; maybe the last."""
         del predictions
         elapsed = time.perf_counter() - self.began
-        self.lines.append({**line, "wall_clock": elapsed})
+        line = metrics.to_json() | {"wall_clock": elapsed}
+        self.lines.append(line)
         marks = "  ".join(f"{kind} {line[column]:.1%}" for kind, column in KINDS.items())
         print(f"  {elapsed:7.0f} s  {line['samples']:>9,} samples  length {line['length']}  {marks}", flush=True)
         if elapsed > self.seconds or self.enough(line):

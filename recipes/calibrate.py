@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from execlab.training.runs import read_metrics
+from execlab.training.metrics import read_metrics
 
 ROOT = Path(__file__).parent.parent
 RECORD = ROOT / "results" / "calibration.json"
@@ -53,7 +53,7 @@ def calibrate(cell: Cell, most: int) -> dict[str, Any]:
     while True:
         over = process.poll() is not None
         lines = read_metrics(folder)
-        reached = next((line for line in lines if line["goal_teacher_forced_accuracy"] >= WANTED), None)
+        reached = next((line for line in lines if line.goal_teacher_forced_accuracy >= WANTED), None)
         if reached or over:
             break
         time.sleep(1)
@@ -67,10 +67,10 @@ def calibrate(cell: Cell, most: int) -> dict[str, Any]:
         "nesting": nesting,
         "precision": precision,
         "trial": most,
-        "characters": reached and reached["characters"],
-        "best": max((line["goal_teacher_forced_accuracy"] for line in lines), default=0.0),
-        "read": lines[-1]["characters"] if lines else 0,
-        "seconds": round(lines[-1]["seconds"]) if lines else 0,
+        "characters": reached and reached.characters,
+        "best": max((line.goal_teacher_forced_accuracy for line in lines), default=0.0),
+        "read": lines[-1].characters if lines else 0,
+        "seconds": round(lines[-1].seconds) if lines else 0,
     }
     print(json.dumps(found), flush=True)
     return found

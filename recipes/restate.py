@@ -85,7 +85,7 @@ def characters_of(config: Found, n: int) -> int:
 def measured(name: str) -> Found:
     """The scores of a model that ships, on its own test samples."""
     model, config = load_model(MODELS / f"{name}.safetensors")
-    return final_score(config, reader_of(config, model)).as_dict()
+    return final_score(config, reader_of(config, model)).scorecard().to_json()
 
 
 def check(name: str, old: Found, new: Found) -> None:

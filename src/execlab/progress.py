@@ -24,7 +24,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rich.text import Text
+
 SECONDS_BETWEEN_LINES = 5.0
+SECONDS_BETWEEN_REDRAWS = 0.2  # on a terminal
 WINDOW = 20.0  # seconds over which speed is measured
 POINTS = 100  # that a window remembers
 
@@ -90,6 +93,40 @@ def silent(_count: int) -> None:
     """Show nothing: the progress of work that nobody watches."""
 
 
+class Bar:
+    """A bar with a line of text at the bottom of a terminal, and messages above it: the same for all long work."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.table import Column
+
+        one_line = Column(no_wrap=True, overflow="ellipsis")
+        text = TextColumn("{task.description}", markup=False, table_column=one_line)
+        columns = BarColumn(20), TextColumn("{task.percentage:>3.0f} %"), text
+        self.console = Console(stderr=True, highlight=False)
+        self.display = Progress(*columns, console=self.console, transient=True, auto_refresh=False)
+        self.task = self.display.add_task("", total=1.0)
+        self.drawn = -SECONDS_BETWEEN_REDRAWS
+
+    def show(self, share: float, text: str) -> None:
+        """Show the share that is done, and a text; not more often than an eye can follow."""
+        now = time.monotonic()
+        if now - self.drawn < SECONDS_BETWEEN_REDRAWS:
+            return
+        self.drawn = now
+        self.display.start()
+        self.display.update(self.task, completed=share, description=text, refresh=True)
+
+    def say(self, message: str | Text) -> None:
+        """Print a message that stays."""
+        self.console.print(message, markup=False, soft_wrap=True)
+
+    def close(self) -> None:
+        """Remove the bar; plain messages may follow."""
+        self.display.stop()
+
+
 @contextmanager
 def progress(label: str, total: int, unit: str = "rows") -> Iterator[Callable[[int], None]]:
     """Give a function to call with how much was done since its last call."""
@@ -98,20 +135,19 @@ def progress(label: str, total: int, unit: str = "rows") -> Iterator[Callable[[i
     if not sys.stderr.isatty():
         yield _lines(label, rate, unit)
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    bar = Bar()
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total, speed="")
+    def draw(count: int) -> None:
+        nonlocal done
+        done += count
+        rate.update(done)
+        parts = [f"{label}  {done:,}/{total:,}", rate.speed(unit), rate.remaining()]
+        bar.show(done / max(total, 1), "  ".join(filter(None, parts)))
 
-        def draw(count: int) -> None:
-            nonlocal done
-            done += count
-            rate.update(done)
-            bar.update(task, completed=done, speed=f"{rate.speed(unit)}  {rate.remaining()}")
-
+    try:
         yield draw
+    finally:
+        bar.close()
 
 
 def _lines(label: str, rate: Rate, unit: str) -> Callable[[int], None]:

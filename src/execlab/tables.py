@@ -1,10 +1,10 @@
-"""Tables for people, drawn with rich; the commands' `--json` says the same to machines."""
+"""Tables for people, drawn with rich; `--json` gives the same values to programs."""
 
 from __future__ import annotations
 
 import sys
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from execlab.data.audit import Audit
     from execlab.data.sampling import Source
     from execlab.data.statistics import OutputStatistics, Share
+    from execlab.evaluation.compare import Compared, Difference
+    from execlab.evaluation.scorecard import Evaluated
+    from execlab.evaluation.scores import Score
     from execlab.programs import TraceStep
     from execlab.training.load import Prediction
 
@@ -30,7 +33,7 @@ MAX_VARIABLES = 20  # of a row
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Leave it to the command line, which says so in a sentence."""
+        """Leave it to the command line, which reports it in a sentence."""
         raise BrokenPipeError
 
 
@@ -58,30 +61,30 @@ def _short(value: int) -> str:
     return str(value) if value.bit_length() < 128 else f"<about {value.bit_length() * 0.30103:.0f} digits>"
 
 
-def show_audit(source: Source, found: Audit) -> None:
+def show_audit(source: Source, audit: Audit) -> None:
     """What was drawn, what is shared, what disagrees, and the verdict."""
     console = _console()
     options = "  ".join(f"{name}={value}" for name, value in source.options.items())
     title = f"{source.task.name}, length {source.goal.length}, nesting {source.goal.nesting}, seed {source.seed}"
-    table = Table("split", title=title, caption=f"{options}  data_version={found.data_version}")
+    table = Table("split", title=title, caption=f"{options}  data_version={audit.data_version}")
     for heading in ("drawn", "distinct", "duplicates", "misplaced", f"shared with\nseed {source.seed ^ 1}"):
         table.add_column(heading, justify="right")
     for heading in ("shared\nby chance", "wrong by\nsolve", "wrong by\nCPython"):
         table.add_column(heading, justify="right")
-    for split, row in found.splits.items():
+    for split, row in audit.splits.items():
         numbers = list(vars(row).values())
-        table.add_row(split, *("not asked" if number is None else f"{number:,}" for number in numbers))
+        table.add_row(split, *("not checked" if number is None else f"{number:,}" for number in numbers))
     console.print(table)
-    for pair, shared in found.overlaps.items():
+    for pair, shared in audit.overlaps.items():
         console.print(f"in both splits of {pair}: {shared:,}")
-    for example in found.examples:
+    for example in audit.examples:
         console.print(Text(example))
-    console.print("FAILED: " + "; ".join(found.failures) if found.failures else "passed")
+    console.print("FAILED: " + "; ".join(audit.failures) if audit.failures else "passed")
 
 
-def show_statistics(task: str, found: Mapping[Difficulty, OutputStatistics]) -> None:
+def show_statistics(task: str, statistics: Mapping[Difficulty, OutputStatistics]) -> None:
     """One row per difficulty, and the paper's printed numbers under the row they belong to."""
-    count = next(iter(found.values())).samples
+    count = next(iter(statistics.values())).samples
     table = Table("length", "nesting", title=f"{task}: {count:,} samples per row, shares in per cent")
     headings = (
         "length\nmean (max)",
@@ -95,7 +98,7 @@ def show_statistics(task: str, found: Mapping[Difficulty, OutputStatistics]) -> 
     )
     for heading in headings:
         table.add_column(heading, justify="right")
-    for setting, row in found.items():
+    for setting, row in statistics.items():
         released = RELEASED_LENGTHS.get(setting) if task == "program" else None
         table.add_row(
             str(setting.length),
@@ -109,10 +112,10 @@ def show_statistics(task: str, found: Mapping[Difficulty, OutputStatistics]) -> 
             f"{row.guess_percent:.1f}",
         )
         if task == "program" and setting == Difficulty(4, 1):
-            cells = map(
+            shares = map(
                 _share, (PAPER["most_common"], None, PAPER["first"], PAPER["second_first"], PAPER["before_end"])
             )
-            table.add_row("", "paper", "", "", *cells, "", style="italic")
+            table.add_row("", "paper", "", "", *shares, "", style="italic")
     console = _console()
     console.print(table)
     console.print(
@@ -125,70 +128,66 @@ def _share(share: Share | None) -> str:
     return "" if share is None else f"{share.character} {share.percent:.1f}"
 
 
-def show_evaluation(about: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+def show_evaluation(evaluated: Evaluated) -> None:
     """The three accuracies, what guessing gives, and where the mistakes are."""
-    console = _console()
-    title = "{task}, length {length}, nesting {nesting}, {split} split, {strategy}, seed {seed}".format(**about)
-    table = Table("", "accuracy", "95 % interval", "n", title=f"{about['run']}: {title}")
-    for name in ("teacher_forced_accuracy", "free_running_accuracy", "exact_match"):
-        table.add_row(name.replace("_", " "), *_cells(found[name]))
-    table.add_row("chance", f"{found['chance']:.2%}", "", "")
-    table.add_row("most frequent character per position", f"{found['most_frequent_character']:.2%}", "", "")
+    console, test = _console(), evaluated.test
+    where = f"{evaluated.task}, length {evaluated.length}, nesting {evaluated.nesting}, {evaluated.split} split"
+    title = f"{evaluated.run}: {where}, {evaluated.strategy}, seed {evaluated.seed}"
+    table = Table("", "accuracy", "95 % interval", "n", title=title)
+    for name, score in test.scores._asdict().items():
+        table.add_row(name.replace("_", " "), *_texts(score))
+    table.add_row("chance", f"{test.chance:.2%}", "", "")
+    table.add_row("most frequent character per position", f"{test.most_frequent_character:.2%}", "", "")
     console.print(table)
-    places = "  ".join(f"{i}: {place['value']:.0%}" for i, place in enumerate(found["by_position"], 1))
+    places = "  ".join(f"{i}: {score.value:.0%}" for i, score in enumerate(test.by_position, 1))
     console.print(f"teacher-forced accuracy by output position: {places}")
-    kinds = ", ".join(f"{kind} {count:,}" for kind, count in found["kinds_of_error"].items())
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in test.kinds_of_error.items())
     console.print(f"kinds of error: {kinds}")
-    for key, heading in (
-        ("by_carries", "carries"),
-        ("by_longest_carry_chain", "longest carry chain"),
-        ("by_operation", "operation"),
-    ):
-        if key in found:
-            groups = Table(heading, "exact match", "95 % interval", "n")
-            for name, score in found[key].items():
-                groups.add_row(name, *_cells(score))
-            console.print(groups)
+    for name, groups in test.tables.items():
+        table = Table(name.replace("_", " "), "exact match", "95 % interval", "n")
+        for group, score in groups.items():
+            table.add_row(group, *_texts(score))
+        console.print(table)
 
 
-def _cells(score: Mapping[str, Any]) -> tuple[str, str, str]:
-    return f"{score['value']:.2%}", f"{score['low']:.2%} to {score['high']:.2%}", f"{score['n']:,}"
+def _texts(score: Score) -> tuple[str, str, str]:
+    return f"{score.value:.2%}", f"{score.low:.2%} to {score.high:.2%}", f"{score.n:,}"
 
 
-def show_prediction(found: Prediction, *, teacher_forced: bool) -> None:
+def show_prediction(prediction: Prediction, *, teacher_forced: bool) -> None:
     """The answer, the truth, and every character with its probability; right and wrong by colour and sign."""
     console = _console()
-    truth = found.target + END_MARK
-    colour, sign = ("green", "right") if found.correct else ("red", "wrong")
-    console.print(Text("Input:\n" + found.input))
-    console.print(Text(f"Target: {found.target}"))
-    console.print(Text("Prediction: ").append(f"{found.prediction} ({sign})", style=colour))
-    table = Table("said", "", "truth", "probability", "next likeliest")
-    for i, character in enumerate(found.characters):
+    truth = prediction.target + END_MARK
+    colour, sign = ("green", "right") if prediction.correct else ("red", "wrong")
+    console.print(Text("Input:\n" + prediction.input))
+    console.print(Text(f"Target: {prediction.target}"))
+    console.print(Text("Prediction: ").append(f"{prediction.prediction} ({sign})", style=colour))
+    table = Table("printed", "", "truth", "probability", "next likeliest")
+    for i, character in enumerate(prediction.characters):
         true = truth[i] if i < len(truth) else ""
         right = character.character == true
-        said = Text(repr(character.character)[1:-1], style="green" if right else "red")
+        printed = Text(repr(character.character)[1:-1], style="green" if right else "red")
         others = "  ".join(f"{repr(letter)[1:-1]} {share:.1%}" for letter, share in character.alternatives)
-        table.add_row(said, "=" if right else "x", true, f"{character.probability:.1%}", Text(others))
+        table.add_row(printed, "=" if right else "x", true, f"{character.probability:.1%}", Text(others))
     console.print(table)
     if teacher_forced:
-        console.print("teacher-forced: every character is said after the correct ones before it")
-    if found.outside:
-        console.print(Text(f"outside the trained difficulty: {found.outside}"))
+        console.print("teacher-forced: every character is printed after the correct ones before it")
+    if prediction.outside:
+        console.print(Text(f"outside the trained difficulty: {prediction.outside}"))
 
 
-def show_comparison(about: str, rows: Sequence[Mapping[str, Any]]) -> None:
+def show_comparison(about: str, rows: Sequence[Compared]) -> None:
     """One row per run; differences to the first, in percentage points."""
     heads = (f"difference in\n{name},\npercentage points" for name in ("teacher-forced", "exact match"))
     table = Table("run", "teacher-forced", "exact match", *heads, title=about)
     for row in rows:
-        gaps = [row["teacher_forced_difference"], row["exact_match_difference"]]
+        gaps = [row.teacher_forced_difference, row.exact_match_difference]
         shown = [_points(gap) if row is not rows[0] else "" for gap in gaps]
-        scores = [row["teacher_forced_accuracy"], row["exact_match"]]
-        table.add_row(row["run"], *(f"{s['value']:.2%} ({s['low']:.2%} to {s['high']:.2%})" for s in scores), *shown)
+        scores = [row.scores.teacher_forced_accuracy, row.scores.exact_match]
+        table.add_row(row.run, *(f"{s.value:.2%} ({s.low:.2%} to {s.high:.2%})" for s in scores), *shown)
     _console().print(table)
 
 
-def _points(gap: Mapping[str, float]) -> str:
-    value, low, high = (f"{100 * gap[name]:+.2f}" for name in ("value", "low", "high"))
+def _points(gap: Difference) -> str:
+    value, low, high = (f"{100 * end:+.2f}" for end in gap)
     return f"{value} pp ({low} to {high})"

@@ -193,7 +193,7 @@ def test_an_evaluation_is_complete(scramble: int | None) -> None:
         (MemorizationTask(), set[str]()),
     ):
         found = evaluate(Reader(model()), Source(task, Difficulty(3), "test", scramble=scramble), 60)
-        data = found.as_dict()
+        data = found.scorecard().to_json()
         assert keys <= set(data)
         assert sum(data["kinds_of_error"].values()) == sum(
             not is_right(s, a) for s, a in zip(found.samples, found.answers, strict=True)

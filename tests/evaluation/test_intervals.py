@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from execlab.evaluation.compare import Difference, paired
-from execlab.evaluation.scores import Z, exact, ratio, residuals
+from execlab.evaluation.compare import Compared, Difference, paired
+from execlab.evaluation.scores import Score, Scores, Z, exact, ratio, residuals
 from execlab.randomness import stream
 from execlab.tables import show_comparison
 
@@ -127,13 +127,9 @@ def test_the_intervals_cover_the_truth() -> None:
 
 
 def test_differences_are_shown_in_percentage_points(capsys: pytest.CaptureFixture[str]) -> None:
-    score = {"value": 0.9, "low": 0.8, "high": 0.95, "n": 100}
-    none, gap = Difference(0.0, -0.01, 0.01)._asdict(), Difference(0.02, 0.011, 0.029)._asdict()
-    rows = [
-        {"run": name, "teacher_forced_accuracy": score, "exact_match": score}
-        | {"teacher_forced_difference": shown, "exact_match_difference": shown}
-        for name, shown in (("a", none), ("b", gap))
-    ]
+    score = Score(0.9, 0.8, 0.95, 100)
+    none, gap = Difference(0.0, -0.01, 0.01), Difference(0.02, 0.011, 0.029)
+    rows = [Compared(name, Scores(score, score, score), shown, shown) for name, shown in (("a", none), ("b", gap))]
     show_comparison("addition", rows)
     text = capsys.readouterr().out
     assert "percentage" in text

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from rows import bare_row
 from execlab.errors import ExeclabError
 from execlab.experiments import EXPERIMENTS
 from execlab.experiments.analyse.judge import judge
-from execlab.experiments.analyse.rows import ACCURACIES, COLUMNS, read_rows, write_rows
-from execlab.experiments.analyse.summary import cell, grouped
+from execlab.experiments.analyse.rows import ACCURACIES, Row, read_rows, write_rows
+from execlab.experiments.analyse.summary import grouped, setting_of
 from execlab.experiments.publish.blocks import MARK, fill
+from execlab.training.config import make_config
 
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENTS = ("README.md", "docs/results.md")
@@ -25,11 +27,10 @@ READING = "combined is above baseline on addition at every length"
 GENERALLY = "combined is generally above baseline on addition"
 
 
-def row(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, Any]:
-    found = bare_row()
-    found |= {"experiment": "addition", "scale": "laptop", "strategy": strategy}
-    found |= {"length": 2, "nesting": 1, "budget": "full", "seed": seed, "characters": 1_500_000, "n": 2_000}
-    found |= {
+def row(strategy: str, seed: int, accuracy: float, **more: Any) -> Row:
+    values: dict[str, Any] = {"experiment": "addition", "scale": "laptop", "strategy": strategy}
+    values |= {"length": 2, "nesting": 1, "budget": "full", "seed": seed, "characters": 1_500_000, "n": 2_000}
+    values |= {
         "seconds": 60.0,
         "versions": "{}",
         "scrambled": False,
@@ -37,7 +38,7 @@ def row(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, Any
         "run": f"{strategy}-{seed}",
         "order": "length_first",
     }
-    return found | dict.fromkeys(ACCURACIES, accuracy) | more
+    return bare_row(**values | dict.fromkeys(ACCURACIES, accuracy) | more)
 
 
 @pytest.fixture
@@ -145,9 +146,9 @@ def test_what_is_not_there_is_an_error(results: Path, asked: str, said: str) -> 
 
 
 def test_runs_of_an_experiment_are_chosen_by_name(results: Path) -> None:
-    more = {"task": "addition", "samples": 5, "precision": "float32"}
-    rows = [line | more for line in read_rows(results / "addition")]
-    rows = [line | {f"{name}_{end}": 0.5 for name in ACCURACIES for end in ("low", "high")} for line in rows]
+    more: dict[str, Any] = {"task": "addition", "samples": 5, "precision": "float32"}
+    more |= {f"{name}_{end}": 0.5 for name in ACCURACIES for end in ("low", "high")}
+    rows = [replace(row, **more) for row in read_rows(results / "addition")]
     write_rows(rows, results / "addition")
     assert filled(results, "runs addition").count("| addition of 2 digits") == 6
     said = filled(results, "runs addition/combined-*")
@@ -158,10 +159,12 @@ def test_runs_of_an_experiment_are_chosen_by_name(results: Path) -> None:
 def test_beside_what_others_published(results: Path) -> None:
     (results / "mix").mkdir()
     score = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 5000}
-    ours = {"task": "program", "length": 5, "nesting": 2, "free_running_accuracy": score, "exact_match": score}
+    test = {"chance": 0.1, "most_frequent_character": 0.2, **dict.fromkeys(ACCURACIES, score)}
+    ours = {"task": "program", "length": 5, "nesting": 2, "seed": 0, **test}
     (results / "mix" / "mine.json").write_text(json.dumps(ours))
     (results / "universal").mkdir()
-    trained = {"counters": {"characters": 60_000_123, "seconds": 1_201.0}}
+    counters = {"step": 1, "samples": 2, "characters": 60_000_123, "seconds": 1_201.0}
+    trained = {"counters": counters, "test": test, "config": asdict(make_config("smoke"))}
     (results / "universal" / "mine.json").write_text(json.dumps(trained))
     others = [{"task": task, "source": "them", "characters": 0.9, "sequences": 0.6} for task in ("program", "addition")]
     (results / "published.json").write_text(json.dumps(others))
@@ -194,8 +197,8 @@ def test_the_command_checks_and_fills(results: Path) -> None:
 
 
 def test_every_claim_has_a_reading_before_its_verdict_is_known() -> None:
-    line = {**dict.fromkeys(COLUMNS, 0), "strategy": "combined", "budget": "full"}
-    texts = {claim.text for name in EXPERIMENTS for claim in judge([{**line, "experiment": name}])}
+    row = bare_row(strategy="combined", budget="full", scrambled=False)
+    texts = {claim.text for name in EXPERIMENTS for claim in judge([replace(row, experiment=name)])}
     readings = json.loads((ROOT / "results" / "readings.json").read_text())
     assert readings.keys() == texts
     assert all({"seen", "not seen"} <= said.keys() for said in readings.values())
@@ -203,9 +206,9 @@ def test_every_claim_has_a_reading_before_its_verdict_is_known() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "results").glob("*/results.jsonl")), ids=lambda path: path.parent.name)
 def test_what_is_compared_was_run_alike(path: Path) -> None:
-    for where, lines in grouped(read_rows(path.parent), cell).items():
-        assert len({line["precision"] for line in lines}) == 1, where
-        assert len({(line["parameters"], line["n"]) for line in lines}) == 1, where
+    for where, lines in grouped(read_rows(path.parent), setting_of).items():
+        assert len({row.precision for row in lines}) == 1, where
+        assert len({(row.parameters, row.n) for row in lines}) == 1, where
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from rows import bare_row
 
 from execlab.experiments.analyse.judge import judge
-from execlab.experiments.analyse.summary import cell, difference, mean, student
+from execlab.experiments.analyse.summary import difference, mean, setting_of, student
+
+if TYPE_CHECKING:
+    from execlab.experiments.analyse.rows import Row
 
 
-def line(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, Any]:
-    found = {
+def line(strategy: str, seed: int, accuracy: float, **more: Any) -> Row:
+    values = {
         "experiment": "programs",
         "strategy": strategy,
         "seed": seed,
@@ -27,14 +32,14 @@ def line(strategy: str, seed: int, accuracy: float, **more: Any) -> dict[str, An
         "free_running_accuracy": accuracy,
         "exact_match": accuracy,
     }
-    return found | more
+    return bare_row(**values | more)
 
 
-def verdicts(rows: list[dict[str, Any]]) -> dict[str, str]:
+def verdicts(rows: list[Row]) -> dict[str, str]:
     return {claim.text: claim.verdict for claim in judge(rows)}
 
 
-def evidence(rows: list[dict[str, Any]], text: str) -> str:
+def evidence(rows: list[Row], text: str) -> str:
     return {claim.text: claim.evidence for claim in judge(rows)}[text]
 
 
@@ -85,7 +90,7 @@ def test_a_cell_that_lacks_seeds_leaves_it_untested() -> None:
 def test_what_differs_is_no_seed() -> None:
     """Scrambled and plain, one order and the other: cells of their own."""
     kinds = ({"scrambled": True}, {"order": "nesting_first"}, {"modification": "doubled"}, {"budget": "short"})
-    where = {cell(line("mix", 0, 0.5, **kind)) for kind in ({}, *kinds)}
+    where = {setting_of(line("mix", 0, 0.5, **kind)) for kind in ({}, *kinds)}
     assert len(where) == 5
     assert sorted(one.special for one in where) == ["", "doubled", "nesting first", "scrambled", "short"]
 
@@ -146,7 +151,7 @@ def test_short_runs_are_no_part_of_a_claim() -> None:
         for seed in range(3)
         for budget in ("full", "short")
     ]
-    worse = [row | {"teacher_forced_accuracy": 0.1} if row["budget"] == "short" else row for row in rows]
+    worse = [replace(row, teacher_forced_accuracy=0.1) if row.budget == "short" else row for row in rows]
     assert [claim.evidence for claim in judge(rows, {"memorization": 6})] == [
         claim.evidence for claim in judge(worse, {"memorization": 6})
     ]
@@ -182,16 +187,16 @@ def test_best_modification() -> None:
         for seed in range(2)
     ]
     assert verdicts(rows)[text] == "seen"
-    assert verdicts([row for row in rows if row["modification"] != "plain"])[text] == "not tested"
-    one = [row for row in rows if row["seed"] == 0]
-    more = [row | {"length": length} for row in one for length in (2, 3, 4)]
+    assert verdicts([row for row in rows if row.modification != "plain"])[text] == "not tested"
+    one = [row for row in rows if row.seed == 0]
+    more = [replace(row, length=length) for row in one for length in (2, 3, 4)]
     assert verdicts(more)[text] == "not tested"  # lengths are no seeds
-    longer = [row | {"length": 9} for row in rows if row["seed"] == 0]
+    longer = [replace(row, length=9) for row in rows if row.seed == 0]
     assert verdicts([*rows, *longer])[text] == "not tested"  # the other seed lacks them
-    rows[0]["teacher_forced_accuracy"] = 0.9
+    rows[0] = replace(rows[0], teacher_forced_accuracy=0.9)
     assert verdicts(rows)[text] == "not seen"
     worst = [
-        row | {"teacher_forced_accuracy": 0.1} if row["modification"] == "doubled and inverted" else row for row in rows
+        replace(row, teacher_forced_accuracy=0.1) if row.modification == "doubled and inverted" else row for row in rows
     ]
     assert "so it is surely below inverted and doubled." in evidence(worst, text)  # plain varies too much to be sure
 
@@ -205,7 +210,7 @@ def test_doubling_is_compared_with_the_plain_input() -> None:
     ]
     assert verdicts(rows)[text] == "seen"
     assert "By strategy: mix +10.0 (+10.0 to +10.0, n=2)." in evidence(rows, text)
-    worse = [row | {"teacher_forced_accuracy": 0.4} if row["modification"] == "doubled" else row for row in rows]
+    worse = [replace(row, teacher_forced_accuracy=0.4) if row.modification == "doubled" else row for row in rows]
     assert verdicts(worse)[text] == "not seen"
     assert verdicts(rows[:3])[text] == "not tested"
 
@@ -222,8 +227,8 @@ def test_generally_hangs_on_no_single_cell() -> None:
     assert verdicts(rows)[text] == "seen"
     assert verdicts(rows)["combined is above mix in every program cell"] == "not seen"
     assert verdicts(rows)["combined is generally above naive on programs"] == "not tested"
-    assert verdicts([row for row in rows if row["length"] == 2 or row["seed"] == 0])[text] == "not tested"
-    one = [row for row in rows if row["length"] < 4]  # length 2 alone makes its mean
+    assert verdicts([row for row in rows if row.length == 2 or row.seed == 0])[text] == "not tested"
+    one = [row for row in rows if row.length < 4]  # length 2 alone makes its mean
     (claim,) = [claim for claim in judge(one) if claim.text == text]
     assert claim.verdict == "not seen"
     assert claim.evidence == (
@@ -249,9 +254,8 @@ def test_the_order_of_the_climb() -> None:
         for seed in range(3)
     ]
     assert verdicts(rows)[text] == "seen"
-    for row in rows[3:]:
-        row["teacher_forced_accuracy"] += 0.1
-    assert verdicts(rows)[text] == "not seen"
+    better = [replace(row, teacher_forced_accuracy=row.teacher_forced_accuracy + 0.1) for row in rows[3:]]
+    assert verdicts(rows[:3] + better)[text] == "not seen"
 
 
 def test_the_headline() -> None:
@@ -259,8 +263,8 @@ def test_the_headline() -> None:
     rows = [line("combined", seed, 0.995 + 0.001 * seed, experiment="headline", length=9) for seed in range(3)]
     assert verdicts(rows)[text] == "seen"
     assert verdicts(rows[:1])[text] == "not tested"
-    assert verdicts([row | {"length": 3} for row in rows])[text] == "not tested"
-    assert verdicts([row | {"teacher_forced_accuracy": 0.98} for row in rows])[text] == "not seen"
+    assert verdicts([replace(row, length=3) for row in rows])[text] == "not tested"
+    assert verdicts([replace(row, teacher_forced_accuracy=0.98) for row in rows])[text] == "not seen"
 
 
 def test_statistics() -> None:
@@ -268,9 +272,8 @@ def test_statistics() -> None:
     rows += [line("combined", seed, 0.92 - 0.01 * seed, experiment="statistics", scrambled=True) for seed in range(3)]
     found = verdicts(rows)
     assert found["scrambling the characters changes nothing"] == "seen"
-    wide = [row | {"teacher_forced_accuracy": 0.5 + 0.2 * row["seed"]} if row["scrambled"] else row for row in rows]
+    wide = [replace(row, teacher_forced_accuracy=0.5 + 0.2 * row.seed) if row.scrambled else row for row in rows]
     assert verdicts(wide)["scrambling the characters changes nothing"] == "not tested"
     assert found["the outputs' bias is far below the model's accuracy"] == "seen"
-    for row in rows[:3]:
-        row["most_frequent_character"] = 0.95
-    assert verdicts(rows)["the outputs' bias is far below the model's accuracy"] == "not seen"
+    guessed = [replace(row, most_frequent_character=0.95) for row in rows[:3]]
+    assert verdicts(guessed + rows[3:])["the outputs' bias is far below the model's accuracy"] == "not seen"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import ray
 
 from execlab.errors import ExeclabError
 from execlab.experiments import Planned
-from execlab.experiments.analyse.rows import read_rows
+from execlab.experiments.analyse.rows import Row, read_rows
 from execlab.experiments.run.cluster import OBJECT_STORE, RayEngine
 from execlab.experiments.run.display import GridProgress, Watch
 from execlab.experiments.run.engine import LocalEngine
@@ -86,8 +87,8 @@ class NodeKiller(Watch):
                 self.cluster.remove_node(self.victim, allow_graceful=False)
 
 
-def accuracies(folder: Path) -> list[dict[str, Any]]:
-    return [{name: value for name, value in row.items() if name != "seconds"} for row in read_rows(folder)]
+def accuracies(folder: Path) -> list[Row]:
+    return [replace(row, seconds=0) for row in read_rows(folder)]
 
 
 def test_a_grid_outlives_a_node(cluster: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

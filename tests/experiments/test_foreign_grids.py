@@ -15,7 +15,7 @@ from rows import bare_row
 from execlab.errors import ExeclabError
 from execlab.experiments import Planned, make_grid
 from execlab.experiments.analyse import rows
-from execlab.experiments.analyse.rows import read_rows, write_rows
+from execlab.experiments.analyse.rows import Row, read_rows, write_rows
 from execlab.experiments.publish.page import write_page
 from execlab.experiments.run import processes
 from execlab.experiments.run.display import Watch
@@ -42,9 +42,10 @@ class Listener(Watch):
         self.sentences.append(sentence)
 
 
-def row(**changes: Any) -> dict[str, Any]:
+def row(**changes: Any) -> Row:
     texts = {"experiment": "addition", "scale": "smoke", "strategy": "baseline", "versions": "{}", "task": "addition"}
-    return bare_row(**texts, scrambled=False, climb=None, budget="full", seconds=1, characters=1) | changes
+    values: dict[str, Any] = {"scrambled": False, "climb": None, "budget": "full", "seconds": 1, "characters": 1}
+    return bare_row(**texts | values | changes)
 
 
 def test_a_second_process_does_not_touch_a_running_grid(tmp_path: Path) -> None:
@@ -75,9 +76,9 @@ def test_a_row_that_the_grid_does_not_list_is_no_end(tmp_path: Path) -> None:
     watch = Listener()
     reproduce("addition", "smoke", grid, tmp_path, LocalEngine(tmp_path, 1), watch)
     assert sum("which grid.json does not list" in sentence for sentence in watch.sentences) == 2
-    by_name = {line["run"]: line for line in read_rows(tmp_path)}
+    by_name = {row.run: row for row in read_rows(tmp_path)}
     assert by_name.keys() == {grid[0].name, "lost"}
-    assert by_name[grid[0].name]["commit"] != ""  # made again
+    assert by_name[grid[0].name].commit != ""  # made again
 
 
 def test_a_run_that_the_grid_does_not_list(tmp_path: Path) -> None:
@@ -146,7 +147,7 @@ def test_examples_of_another_shape(tmp_path: Path, examples: str) -> None:
 
 @pytest.mark.parametrize("change", [{"length": IMAGE}, {"seconds": None}, {"strategy": 3}, {"exact_match": True}])
 def test_rows_of_another_shape(tmp_path: Path, change: dict[str, object]) -> None:
-    (tmp_path / "results.jsonl").write_text(json.dumps(row(**change)) + "\n")
+    (tmp_path / "results.jsonl").write_text(json.dumps(row(**change).to_json()) + "\n")
     with pytest.raises(ExeclabError, match=f"{next(iter(change))} is"):
         write_page(tmp_path)
 
@@ -172,7 +173,7 @@ def test_results_in_two_formats_never_disagree(tmp_path: Path, monkeypatch: pyte
         monkeypatch.undo()
         if (tmp_path / "results.parquet").exists():
             table = pq.read_table(tmp_path / "results.parquet").to_pylist()
-            assert [line["run"] for line in table] == [line["run"] for line in read_rows(tmp_path)]
+            assert [line["run"] for line in table] == [row.run for row in read_rows(tmp_path)]
     assert not list(tmp_path.glob(".*"))
 
 
@@ -190,4 +191,4 @@ def test_an_interrupted_parquet_file_is_never_seen(tmp_path: Path, monkeypatch: 
         write_rows([row(run="a"), row(run="b")], tmp_path)
     monkeypatch.undo()
     table = pq.read_table(tmp_path / "results.parquet").to_pylist()
-    assert [line["run"] for line in table] == [line["run"] for line in read_rows(tmp_path)] == ["a"]
+    assert [line["run"] for line in table] == [row.run for row in read_rows(tmp_path)] == ["a"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,8 @@ from click.testing import CliRunner
 from execlab.cli.experiments import recheck
 from execlab.errors import ExeclabError
 from execlab.experiments import make_grid
-from execlab.experiments.analyse.rows import collect, read_rows, write_rows
+from execlab.experiments.analyse.rows import read_rows, write_rows
+from execlab.experiments.run.collect import collect
 from execlab.experiments.run.display import Watch
 from execlab.experiments.run.engine import LocalEngine, run_grid
 
@@ -33,13 +35,14 @@ def test_same_and_not_the_same(recorded: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "1 of 1 runs are the same to the last digit" in done.output
     rows = read_rows(recorded)
-    rows[0]["exact_match"] += 1e-12
+    rows[0] = replace(rows[0], exact_match=rows[0].exact_match + 1e-12)
     write_rows(rows, recorded)
     done = CliRunner().invoke(recheck, [str(recorded), "--runs", "*-baseline-0"])
     assert done.exit_code == 1
     assert "exact_match was" in done.output
     assert "should be the same" in done.output
-    rows[0]["versions"] = json.dumps(json.loads(rows[0]["versions"]) | {"processor": "an abacus"})
+    elsewhere = json.dumps(json.loads(rows[0].versions) | {"processor": "an abacus"})
+    rows[0] = replace(rows[0], versions=elsewhere)
     write_rows(rows, recorded)
     done = CliRunner().invoke(recheck, [str(recorded)])
     assert done.exit_code == 0

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,9 +18,10 @@ from rows import bare_row
 
 from execlab.errors import ExeclabError
 from execlab.experiments import EXPERIMENTS, Planned, make_grid
-from execlab.experiments.analyse.rows import COLUMNS, collect, read_rows, write_rows
+from execlab.experiments.analyse.rows import COLUMNS, Row, read_rows, write_rows
 from execlab.experiments.publish.page import write_page
 from execlab.experiments.run import processes
+from execlab.experiments.run.collect import collect
 from execlab.experiments.run.display import GridProgress, Watch
 from execlab.experiments.run.engine import run_grid
 from execlab.experiments.run.processes import Ended
@@ -48,8 +50,8 @@ def finished(out: Path) -> int:
     return len(list(out.glob("runs/*/report.json")))
 
 
-def comparable(out: Path) -> list[dict[str, Any]]:
-    return [{name: value for name, value in row.items() if name != "seconds"} for row in read_rows(out)]
+def comparable(out: Path) -> list[Row]:
+    return [replace(row, seconds=0) for row in read_rows(out)]
 
 
 def killed_and_whole(experiment: str, tmp_path: Path) -> None:
@@ -70,10 +72,10 @@ def killed_and_whole(experiment: str, tmp_path: Path) -> None:
 def test_a_killed_grid_ends_with_the_same_rows(tmp_path: Path) -> None:
     killed_and_whole("addition", tmp_path)
     rows = read_rows(tmp_path / "whole")
-    assert list(rows[0]) == list(COLUMNS)
+    assert list(rows[0].to_json()) == list(COLUMNS)
     assert len(rows) == 8
-    for cell in {row["length"] for row in rows}:
-        spent = [row["characters"] for row in rows if row["length"] == cell]
+    for length in {row.length for row in rows}:
+        spent = [row.characters for row in rows if row.length == length]
         assert max(spent) - min(spent) < 8 * 30  # less than a batch
     page = (tmp_path / "whole" / "report.html").read_text()
     assert page.count("<svg") == 1
@@ -145,7 +147,7 @@ def test_the_same_run_is_not_done_twice(tmp_path: Path) -> None:
     ]
     assert borrow("orders", "smoke", grid, orders, [programs]) == 1
     (row,) = read_rows(orders)
-    assert (row["experiment"], row["run"], row["order"], row["samples"]) == (
+    assert (row.experiment, row.run, row.order, row.samples) == (
         "orders",
         "length-first",
         "length_first",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,9 +13,11 @@ from rows import bare_row
 from execlab.errors import ExeclabError
 from execlab.experiments import make_grid
 from execlab.experiments.analyse.planned import planned_runs
-from execlab.experiments.analyse.rows import climb, read_rows, write_rows
+from execlab.experiments.analyse.rows import COLUMNS, read_rows, write_rows
+from execlab.experiments.run.collect import climb
 from execlab.experiments.run.work import read_grid, write_grid
 from execlab.training.config import make_config
+from execlab.training.metrics import Metrics
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +26,15 @@ if TYPE_CHECKING:
 def test_the_climb_ends_where_the_steps_at_the_goal_begin() -> None:
     config = make_config("smoke", length=3)
     lines = [
-        {"length": length, "nesting": 1, "characters": characters}
+        Metrics(
+            step=characters,
+            samples=characters,
+            characters=characters,
+            length=length,
+            nesting=1,
+            current_teacher_forced_accuracy=0.0,
+            goal_teacher_forced_accuracy=0.0,
+        )
         for length, characters in ((1, 100), (2, 250), (3, 600), (3, 1000))
     ]
     assert climb(config, lines) == 0.25
@@ -32,14 +44,28 @@ def test_the_climb_ends_where_the_steps_at_the_goal_begin() -> None:
 
 def test_rows_of_earlier_versions_do_not_tell_the_climb(tmp_path: Path) -> None:
     whole = bare_row()
-    old = {name: value for name, value in whole.items() if name != "climb"}
+    old = {name: content for name, content in whole.to_json().items() if name not in ("climb", "scoring")}
     (tmp_path / "results.jsonl").write_text(json.dumps(old) + "\n")
-    assert read_rows(tmp_path) == [whole | {"climb": None}]
+    assert read_rows(tmp_path) == [replace(whole, climb=None, scoring=1)]
     write_rows([whole], tmp_path)
     assert read_rows(tmp_path) == [whole]
     (tmp_path / "results.jsonl").write_text(json.dumps({"climb": 1}) + "\n")
     with pytest.raises(ExeclabError, match="without 'experiment'"):
         read_rows(tmp_path)
+
+
+def test_columns_of_another_version_are_kept(tmp_path: Path) -> None:
+    line = bare_row().to_json() | {"padding": 7}
+    (tmp_path / "results.jsonl").write_text(json.dumps(line) + "\n")
+    (row,) = read_rows(tmp_path)
+    assert row.extra == {"padding": 7}
+    write_rows([row], tmp_path)
+    assert (tmp_path / "results.jsonl").read_text() == json.dumps(line) + "\n"
+
+
+def test_every_column_has_a_meaning_and_a_place() -> None:
+    assert all(COLUMNS.values())
+    assert list(bare_row().to_json()) == list(COLUMNS)
 
 
 @pytest.mark.parametrize("scale", ["laptop", "paper"])

@@ -14,9 +14,10 @@ from execlab.evaluation.decoding import Reader, answer
 from execlab.models import MODELS, model_class
 from execlab.models.model import Model, last_places
 from execlab.tasks import Sample
-from execlab.training import loop, runs, weights
+from execlab.training import loop, weights
 from execlab.training.config import SIZES, Config, make_config
 from execlab.training.load import load
+from execlab.training.metrics import read_metrics
 from execlab.training.view import View
 
 if TYPE_CHECKING:
@@ -165,9 +166,7 @@ def test_an_interrupted_run_ends_in_the_same_bits(name: str, feed: str, optimize
         loop.train(config, tmp_path / "broken", view=Stops())
     loop.resume(tmp_path / "broken")
     assert (tmp_path / "broken" / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
-    assert [line["loss"] for line in runs.read_metrics(tmp_path / "broken")] == [
-        line["loss"] for line in runs.read_metrics(whole)
-    ]
+    assert [line.loss for line in read_metrics(tmp_path / "broken")] == [line.loss for line in read_metrics(whole)]
     executor = load(whole)
     assert executor.config.model == name
     assert executor.predict("print(12+34)").target == "46"

@@ -239,7 +239,7 @@ def test_a_run_goes_on_where_there_is_no_compiler(
 ) -> None:
     """In PyTorch, and it says that the bits may differ."""
     folder = loop.train(make_config("smoke", steps=10), tmp_path / "run")
-    assert runs.read_about(folder)["versions"]["kernel"].startswith(compiled.name)
+    assert runs.read_about(folder).versions["kernel"].startswith(compiled.name)
     (folder / "report.json").unlink()
     monkeypatch.setenv("CC", "no-such-compiler")
     native.load.cache_clear()

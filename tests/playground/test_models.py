@@ -9,7 +9,7 @@ import pytest
 from execlab.models import MODELS
 from execlab.playground import schemas
 from execlab.playground.server import _predict
-from execlab.playground.shelf import Shelf
+from execlab.playground.store import ModelStore
 from execlab.training.config import make_config
 from execlab.training.loop import train
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def test_what_a_model_lets_see(name: str, tmp_path: Path) -> None:
     config = make_config("smoke", model=name, steps=10, test_count=4)
     train(config, tmp_path / "run")
-    shelf = Shelf(tmp_path)
-    assert "run" in {model.id for model in shelf.listed()}
+    store = ModelStore(tmp_path)
+    assert "run" in {model.id for model in store.listed()}
     answer = _predict(
-        shelf.get("run"), schemas.Predict(model="run", input="print(12+34)", teacher_forced=False, states=True)
+        store.get("run"), schemas.Predict(model="run", input="print(12+34)", teacher_forced=False, states=True)
     )
     assert answer.states is not None
     assert answer.states.characters.startswith("print(12+34).")

@@ -18,7 +18,7 @@ from serving import serving
 from execlab.errors import ExeclabError
 from execlab.playground import folders
 from execlab.playground.follow import Follower
-from execlab.playground.shelf import WEIGHTS, Shelf
+from execlab.playground.store import WEIGHTS, ModelStore
 from execlab.training.runs import LARGEST_CONFIG
 
 if TYPE_CHECKING:
@@ -96,10 +96,10 @@ def test_reading_a_pipe_ends(server: Server, tmp_path: Path, name: str) -> None:
             folders.describe(*one)
         for one in folders.grids_below(tmp_path).items():
             folders.read_grid(*one)
-        shelf = Shelf(tmp_path)
-        shelf.listed()
+        store = ModelStore(tmp_path)
+        store.listed()
         with suppress(KeyError, ExeclabError):
-            shelf.get("run")
+            store.get("run")
 
     thread = threading.Thread(target=read, daemon=True)
     thread.start()
@@ -148,13 +148,13 @@ def test_huge_files_are_not_read(server: Server, tmp_path: Path) -> None:
         "model.safetensors": None,
         "report.json": None,
     }
-    own = {model.id: model for model in Shelf(tmp_path).listed() if not model.shipped}
+    own = {model.id: model for model in ModelStore(tmp_path).listed() if not model.shipped}
     assert own.keys() == {"metrics.jsonl", "report.json"}
     assert own["report.json"].accuracies == {}
     with pytest.raises(ValueError, match="larger than"):
         Follower(tmp_path / "metrics.jsonl").look()
     with pytest.raises(ValueError, match=r"cannot be loaded: .* is larger than"):
-        Shelf(tmp_path).get("model.safetensors")
+        ModelStore(tmp_path).get("model.safetensors")
 
 
 ODD = (
@@ -169,7 +169,7 @@ def test_an_odd_report_takes_no_model_off_the_list(server: Server, tmp_path: Pat
     for i, text in enumerate(ODD):
         shutil.copytree(server.runs / "finished", tmp_path / f"odd-{i}")
         (tmp_path / f"odd-{i}" / "report.json").write_bytes(text)
-    own = {model.id: model for model in Shelf(tmp_path).listed() if not model.shipped}
+    own = {model.id: model for model in ModelStore(tmp_path).listed() if not model.shipped}
     assert own.keys() == {"good", *(f"odd-{i}" for i in range(len(ODD)))}
     assert [name for name, model in own.items() if model.accuracies] == ["good"]
 

@@ -18,7 +18,7 @@ import execlab
 from execlab.data.batches import encode
 from execlab.data.splits import split_of
 from execlab.data.vocabulary import VOCABULARY
-from execlab.playground.shelf import SHIPPED
+from execlab.playground.store import SHIPPED
 from execlab.tasks import make_task
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from execlab.experiments.analyse.rows import COLUMNS, NUMBERS
+from execlab.experiments.analyse.rows import COLUMNS, NUMBERS, Row
 
 
-def bare_row(**changes: Any) -> dict[str, Any]:
+def bare_row(**changes: Any) -> Row:
     """A row of zeros and empty texts, with changes."""
-    return {name: 0 if name in NUMBERS else "" for name in COLUMNS} | changes
+    return Row(**{name: 0 if name in NUMBERS else "" for name in COLUMNS} | changes)

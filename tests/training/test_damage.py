@@ -15,10 +15,11 @@ import torch
 from execlab.data import vocabulary
 from execlab.errors import ExeclabError
 from execlab.randomness import below, stream
-from execlab.training import checkpoints, hardware, runs, weights
+from execlab.training import checkpoints, hardware, weights
 from execlab.training.config import make_config
 from execlab.training.load import load
 from execlab.training.loop import resume, train
+from execlab.training.metrics import read_metrics
 from execlab.training.view import View
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def test_a_cut_metrics_line_is_written_again(run: Path, finished: Path) -> None:
         file.write('{"step": 70, "sam')
     resume(run)
     for folder in (run, finished):
-        assert len(runs.read_metrics(folder)) == 6
+        assert len(read_metrics(folder)) == 6
     assert (run / "metrics.jsonl").read_text().count("\n") == 6
 
 

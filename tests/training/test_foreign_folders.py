@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from execlab.errors import ExeclabError
-from execlab.training import checkpoints, runs, weights
+from execlab.training import checkpoints, weights
 from execlab.training.config import make_config
 from execlab.training.load import load
 from execlab.training.loop import resume, train
+from execlab.training.metrics import read_metrics
 from execlab.training.view import View
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def test_a_bad_line_in_the_middle_of_the_metrics(run: Path) -> None:
     (run / "metrics.jsonl").write_text("\n".join([lines[0], '{"step": 15, "sam', "[]", *lines[1:]]) + "\n")
     listener = Listener()
     resume(run, view=listener)
-    assert [line["step"] for line in runs.read_metrics(run)] == [10, 20, 30, 40]
+    assert [line.step for line in read_metrics(run)] == [10, 20, 30, 40]
     assert any("2 damaged lines" in sentence for sentence in listener.sentences)
 
 
@@ -192,7 +193,7 @@ def test_names_shapes_and_dtypes_are_compared_before_a_model_is_made(
 def test_a_pipe_in_place_of_a_file(run: Path) -> None:
     readers: dict[str, Callable[[Path], object]] = {
         "config.json": resume,
-        "metrics.jsonl": runs.read_metrics,
+        "metrics.jsonl": read_metrics,
         "model.safetensors": load,
     }
     for name, read in readers.items():

@@ -16,8 +16,9 @@ from execlab.data.vocabulary import VOCABULARY
 from execlab.errors import ExeclabError
 from execlab.models.lstm import LSTM
 from execlab.tasks import Difficulty
-from execlab.training import hardware, loop, runs, state
+from execlab.training import hardware, loop, state
 from execlab.training.config import FIELDS, PARTS, PRESETS, Config, built_in_options, make_config
+from execlab.training.metrics import read_metrics
 from execlab.training.optimizers import trapezoid
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ def test_validation_is_at_the_current_difficulty_and_test_at_the_goal(
     monkeypatch.setattr(Source, "rows", spy)
     config = make_config("smoke", strategy="naive", length=3, steps=40)
     folder = loop.train(config, tmp_path / "run")
-    lines = runs.read_metrics(folder)
-    climbed = [Difficulty(line["length"], line["nesting"]) for line in lines]
+    lines = read_metrics(folder)
+    climbed = [Difficulty(line.length, line.nesting) for line in lines]
     assert climbed[0] == (1, 1)
     for_validation = [difficulty for split, difficulty in asked if split == "validation"]
     assert set(climbed) | {config.goal} == set(for_validation)
@@ -85,7 +86,8 @@ def test_validation_samples_belong_to_validation() -> None:
 
 def test_metrics_and_config_tell_what_a_run_was(tmp_path: Path) -> None:
     folder = loop.train(make_config("smoke"), tmp_path / "run")
-    line = runs.read_metrics(folder)[-1]
+    line = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
+    assert line == read_metrics(folder)[-1].to_json()
     assert list(line) == [
         "step",
         "samples",
@@ -112,17 +114,17 @@ def test_metrics_and_config_tell_what_a_run_was(tmp_path: Path) -> None:
 )
 def test_limits(limit: dict[str, int], key: str, tmp_path: Path) -> None:
     config = replace(make_config("smoke"), **{"steps": None, **limit})  # type: ignore[arg-type]
-    last = runs.read_metrics(loop.train(config, tmp_path / "run"))[-1]
+    last = read_metrics(loop.train(config, tmp_path / "run"))[-1]
     (value,) = limit.values()
-    assert value <= last[key] < value * 1.3
+    assert value <= last.numbers()[key] < value * 1.3
 
 
 def test_epochs_and_minutes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state, "EPOCH", 50)
     config = replace(make_config("smoke"), steps=None, epochs=3)
-    assert runs.read_metrics(loop.train(config, tmp_path / "epochs"))[-1]["samples"] >= 150
+    assert read_metrics(loop.train(config, tmp_path / "epochs"))[-1].samples >= 150
     config = replace(make_config("smoke"), steps=None, minutes=0.002)
-    assert runs.read_metrics(loop.train(config, tmp_path / "minutes"))[-1]["seconds"] >= 0.1
+    assert read_metrics(loop.train(config, tmp_path / "minutes"))[-1].seconds >= 0.1
 
 
 def test_the_paper_stops_when_the_rate_is_small(tmp_path: Path) -> None:
@@ -135,7 +137,7 @@ def test_the_paper_stops_when_the_rate_is_small(tmp_path: Path) -> None:
     report = json.loads((folder / "report.json").read_text())
     assert report["counters"]["finished"] == "the learning rate fell below 0.001"
     assert report["counters"]["decays"] == 28
-    rates = [line["learning_rate"] for line in runs.read_metrics(folder)]
+    rates = [line.learning_rate for line in read_metrics(folder)]
     assert rates[0] == 0.5
     assert rates[-1] == pytest.approx(0.5 * 0.8**27)
 
@@ -199,5 +201,5 @@ def test_every_field_has_a_kind_and_a_help_text() -> None:
 
 def test_the_papers_preset_runs(tmp_path: Path) -> None:
     config = make_config("paper", steps=2, evaluate_count=4, test_count=4)
-    last = runs.read_metrics(loop.train(config, tmp_path / "run"))[-1]
-    assert last["characters"] == 2 * 100 * 50
+    last = read_metrics(loop.train(config, tmp_path / "run"))[-1]
+    assert last.characters == 2 * 100 * 50

@@ -19,7 +19,8 @@ from execlab.data.batches import Lesson, StreamFeed, pack
 from execlab.errors import ExeclabError
 from execlab.tasks import Difficulty, Sample
 from execlab.tasks.addition import AdditionTask
-from execlab.training import checkpoints, parallel, runs
+from execlab.training import checkpoints, parallel
+from execlab.training.metrics import read_metrics
 from execlab.training.parallel import Ranks
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def finish(process: subprocess.Popen[str]) -> str:
 
 
 def losses(folder: Path) -> list[float]:
-    return [line["loss"] for line in runs.read_metrics(folder)]
+    return [line.loss for line in read_metrics(folder)]
 
 
 # Products in bfloat16 are rounded: what is summed in another order then differs sooner.
@@ -112,4 +113,4 @@ def test_more_ranks_than_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_alone_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WORLD_SIZE", raising=False)
     assert parallel.join(1) == Ranks()
-    assert json.dumps(Ranks().tell(0.5)) == "[0.5]"
+    assert json.dumps(Ranks().broadcast(0.5)) == "[0.5]"

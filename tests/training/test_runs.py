@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from execlab.training import hardware
 from execlab.training.config import make_config
+from execlab.training.runs import About
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,9 +61,9 @@ def test_another_repository_is_not_asked(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_resumed_run_names_another_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     config = hardware.resolve(make_config("smoke"))
-    about = {"versions": hardware.versions(config), "commit": "0123456789ab"}
+    about = About(config, 1, hardware.versions(config), "0123456789ab")
     monkeypatch.setattr(hardware, "commit", lambda: "ba9876543210")
     (sentence,) = hardware.differences(about, config)
     assert "0123456789ab" in sentence
     assert "ba9876543210" in sentence
-    assert hardware.differences({**about, "commit": "ba9876543210"}, config) == []
+    assert hardware.differences(replace(about, commit="ba9876543210"), config) == []

@@ -24,7 +24,7 @@ STDERR = 2
 
 def main() -> NoReturn:
     """Run a command and turn every foreseeable failure into a sentence."""
-    if sys.stderr is None:  # closed: nobody hears, and the next file that is opened must not become it
+    if sys.stderr is None:  # closed: nobody reads it, and the next file that is opened must not become it
         handle = os.open(os.devnull, os.O_WRONLY)
         if handle != STDERR:
             os.dup2(handle, STDERR)
@@ -38,7 +38,7 @@ def main() -> NoReturn:
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
     try:
         status = _run()
-        sys.stdout.flush()  # here, where a full disk or a closed pipe can still be told
+        sys.stdout.flush()  # here, where a full disk or a closed pipe can still be reported
     except click.ClickException as error:
         _leave(error.format_message(), 2)
     except ExeclabError as error:
@@ -56,7 +56,7 @@ def main() -> NoReturn:
 
 
 def _run() -> int:
-    """What click's own main does, but for its habit of swallowing some errors."""
+    """What click's own main does, except that no error is swallowed."""
     try:
         with app.make_context("execlab", sys.argv[1:]) as ctx:
             app.invoke(ctx)

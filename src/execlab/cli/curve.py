@@ -13,7 +13,7 @@ from execlab.errors import ExeclabError, needs_torch
 def draw(folders: dict[str, Path], path: Path, root: Path | None = None) -> None:
     """Write the learning curves of these run folders to one figure."""
     from execlab.training.curves import learning_curve
-    from execlab.training.runs import read_metrics
+    from execlab.training.metrics import read_metrics
 
     curves = {name: read_metrics(folder) for name, folder in folders.items()}
     if curves := {name: lines for name, lines in curves.items() if lines}:
@@ -30,7 +30,8 @@ def draw(folders: dict[str, Path], path: Path, root: Path | None = None) -> None
 def curve(runs: tuple[Path, ...], out: Path) -> None:
     """Draw the learning curves of runs, with the staircase of difficulty."""
     needs_torch()
-    from execlab.training.runs import read_about, read_metrics
+    from execlab.training.metrics import read_metrics
+    from execlab.training.runs import read_about
 
     for run in runs:
         read_about(run)

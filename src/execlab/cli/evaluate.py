@@ -71,6 +71,7 @@ def evaluate(
     them what guessing gives; and where the mistakes are.
     """
     needs_torch()
+    from execlab.evaluation.scorecard import Evaluated
     from execlab.training.load import load
 
     executor = load(run)
@@ -83,13 +84,13 @@ def evaluate(
             for sample, printed in zip(result.samples, result.answers, strict=True)
         ]
         write_atomically(predictions, "".join(json.dumps(row) + "\n" for row in rows).encode())
-    about = {"run": str(run), "task": config.task, **goal._asdict(), "split": split, "strategy": strategy, "seed": seed}
+    evaluated = Evaluated(str(run), config.task, *goal, split, strategy, seed, result.scorecard())
     if as_json:
-        click.echo(json.dumps({**about, **result.as_dict()}, indent=2))
+        click.echo(json.dumps(evaluated.to_json(), indent=2))
     else:
         from execlab.tables import show_evaluation
 
-        show_evaluation(about, result.as_dict())
+        show_evaluation(evaluated)
 
 
 @click.command()
@@ -140,7 +141,7 @@ def compare(
     The goal is that of the first run. Differences are to the first run, sample by sample, with their 95 % interval.
     """
     needs_torch()
-    from execlab.evaluation.compare import differences
+    from execlab.evaluation.compare import Compared, differences
     from execlab.training.load import load
 
     executors = [load(run) for run in runs]
@@ -153,11 +154,9 @@ def compare(
     rows = []
     for executor, result in zip(executors, results, strict=True):
         forced, whole = differences(result, results[0])
-        scores = {name: value._asdict() for name, value in result.scores._asdict().items()}
-        gaps = {"teacher_forced_difference": forced._asdict(), "exact_match_difference": whole._asdict()}
-        rows.append({"run": str(executor.where), **scores, **gaps})
+        rows.append(Compared(str(executor.where), result.scores, forced, whole))
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        click.echo(json.dumps([row.to_json() for row in rows], indent=2))
     else:
         from execlab.tables import show_comparison
 

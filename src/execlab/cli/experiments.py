@@ -45,8 +45,8 @@ SCALES = ("smoke", "laptop", "paper")
     type=click.Choice(("float32", "bfloat16", "auto")),
     default="float32",
     show_default=True,
-    help="Of the products in every run; bfloat16 is faster where the processor has it. auto: one per difficulty, that "
-    "of runs done before, or what this processor does well.",
+    help="Of the matmuls in every run; bfloat16 is faster on CPUs with native bfloat16. auto: one per difficulty, that "
+    "of earlier runs, or what this CPU does well.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Where to.  [default: runs/reproduce/NAME-SCALE]")
 @click.option(
@@ -102,13 +102,13 @@ def reproduce(
             _list(left, min(here, len(left)))
         return
     watch = Watch()
-    found = _engine(engine, address, folder, workers if engine == "ray" and address else here)
-    watch.say(f"{_counted(len(grid), 'run')}, {found.workers} at a time, in {folder}")
+    chosen = _engine(engine, address, folder, workers if engine == "ray" and address else here)
+    watch.say(f"{_counted(len(grid), 'run')}, {chosen.workers} at a time, in {folder}")
     if scale == "paper":
-        _list(grid, found.workers, every=False)
+        _list(grid, chosen.workers, every=False)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a scheduler sends is like Ctrl-C
     try:
-        progress = run(name, scale, grid, folder, found, watch, others)
+        progress = run(name, scale, grid, folder, chosen, watch, others)
     except KeyboardInterrupt:
         watch.say("stopped; the same command goes on from here")
         raise
@@ -142,10 +142,10 @@ def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
 
     costs = cost.estimate(grid)
     if every:
-        for planned, found in zip(grid, costs, strict=True):
-            click.echo(f"{planned.name:56} {found.characters:>16,} characters {found.seconds:>12,.0f} s")
+        for planned, expected in zip(grid, costs, strict=True):
+            click.echo(f"{planned.name:56} {expected.characters:>16,} characters {expected.seconds:>12,.0f} s")
     hours = cost.whole(costs, workers) / 3600
-    characters, flops = sum(found.characters for found in costs), sum(found.flops for found in costs)
+    characters, flops = sum(each.characters for each in costs), sum(each.flops for each in costs)
     click.echo(
         f"{_counted(len(grid), 'run')}, {characters:,} characters, {flops:.3g} floating-point operations; "
         f"about {hours:,.2f} hours here with {_counted(workers, 'worker')} ({hours * 3600:,.0f} s), "
@@ -157,7 +157,7 @@ def _list(grid: Sequence[Planned], workers: int, *, every: bool = True) -> None:
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--fill", "files", type=click.Path(path_type=Path), multiple=True, help="Fill in a document's blocks.")
-@click.option("--check", is_flag=True, help="Write nothing; fail if a document says something else.")
+@click.option("--check", is_flag=True, help="Write nothing; fail if a document differs from the results.")
 @trust
 def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
     """Draw figures and page again from the results in a folder, or in the folders below it.
@@ -176,8 +176,8 @@ def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
         raise ExeclabError("--check is for --fill FILE")
     if not check:
         below = sorted(path.parent for path in folder.glob("*/results.jsonl"))
-        for one in [folder] if (folder / "results.jsonl").exists() or not below else below:
-            click.echo(f"wrote {write_page(one)}")
+        for results in [folder] if (folder / "results.jsonl").exists() or not below else below:
+            click.echo(f"wrote {write_page(results)}")
     stale = False
     for path in files:
         if not path.is_file():
@@ -197,7 +197,7 @@ def report(folder: Path, files: tuple[Path, ...], check: bool) -> None:
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @trust
-@click.option("--runs", "pattern", default="*", show_default=True, help="Which runs, by name; * stands for anything.")
+@click.option("--runs", "pattern", default="*", show_default=True, help="Which runs, by name; * matches anything.")
 @click.option("--workers", type=click.IntRange(min=1), help="Runs at a time.  [default: one per core]")
 def recheck(folder: Path, pattern: str, workers: int | None) -> None:
     """Do recorded runs once more from scratch and compare them with their rows, to the last digit.
@@ -209,19 +209,19 @@ def recheck(folder: Path, pattern: str, workers: int | None) -> None:
     from execlab.experiments.run.display import Watch
     from execlab.experiments.run.recheck import recheck as check
 
-    found = check(folder, pattern, workers or cost.workers_here(), Watch())
-    for one in found:
-        changed = "; ".join(f"{name} was {then}, is {now}" for name, (then, now) in one.differences.items())
-        click.echo(f"{one.name}: {changed or 'the same to the last digit'}")
-    elsewhere = {name: ends for one in found for name, ends in one.elsewhere.items()}
+    checked = check(folder, pattern, workers or cost.workers_here(), Watch())
+    for run in checked:
+        changed = "; ".join(f"{name} was {then}, is {now}" for name, (then, now) in run.differences.items())
+        click.echo(f"{run.name}: {changed or 'the same to the last digit'}")
+    elsewhere = {name: ends for run in checked for name, ends in run.elsewhere.items()}
     for name, (then, now) in elsewhere.items():
         click.echo(f"not as it was when the rows were made: {name} was {then or 'not recorded'}, is {now}")
-    same = sum(not one.differences for one in found)
-    click.echo(f"{same} of {len(found)} runs are the same to the last digit")
-    if wrong := [one.name for one in found if one.differences and not one.elsewhere]:
+    same = sum(not run.differences for run in checked)
+    click.echo(f"{same} of {len(checked)} runs are the same to the last digit")
+    if wrong := [run.name for run in checked if run.differences and not run.elsewhere]:
         click.echo(f"error: processor and versions are those of {wrong[0]}, so it should be the same", err=True)
         sys.exit(1)
-    if same < len(found):
+    if same < len(checked):
         click.echo("differences are to be expected here: processor, kernel or versions are not the same")
 
 

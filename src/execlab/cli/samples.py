@@ -104,8 +104,7 @@ def execute(file: str, with_trace: bool) -> None:
     """Run a program and print its output.
 
     FILE is a path, or - for standard input. The language: assignments, + - *, conditional expressions, loops over
-    range(n) without loops inside, and one print at the end. execlab's own interpreter runs it; nothing is handed to
-    Python.
+    range(n) without loops inside, and one print at the end. It runs in execlab's own interpreter, never in Python.
     """
     from execlab.programs import execute, trace
 
@@ -134,7 +133,7 @@ def execute(file: str, with_trace: bool) -> None:
 def audit(ctx: click.Context, /, count: int, cpython: bool, as_json: bool, **description: Any) -> None:
     """Prove that labels are right and splits apart.
 
-    Every target is computed anew, and what splits and seeds share is counted.
+    Every target is computed again, and samples that splits or seeds share are counted.
     Exit status 1 if anything overlaps or disagrees.
     """
     from execlab.data.audit import PASSES, audit
@@ -142,7 +141,7 @@ def audit(ctx: click.Context, /, count: int, cpython: bool, as_json: bool, **des
 
     source = _source(**description)
     with progress("audit", PASSES * count, "samples") as advance:
-        found = audit(source, count, cpython=cpython, advance=advance)
+        result = audit(source, count, cpython=cpython, advance=advance)
     if as_json:
         about = {
             "task": source.task.name,
@@ -150,12 +149,12 @@ def audit(ctx: click.Context, /, count: int, cpython: bool, as_json: bool, **des
             "seed": source.seed,
             "options": source.options,
         }
-        click.echo(json.dumps({**about, **found.as_dict()}, indent=2))
+        click.echo(json.dumps({**about, **result.as_dict()}, indent=2))
     else:
         from execlab.tables import show_audit
 
-        show_audit(source, found)
-    ctx.exit(1 if found.failures else 0)
+        show_audit(source, result)
+    ctx.exit(1 if result.failures else 0)
 
 
 @click.command()
@@ -179,18 +178,18 @@ def stats(length: int | None, nesting: int | None, count: int, as_json: bool, **
     else:
         settings = [Difficulty(4 if length is None else length, 1 if nesting is None else nesting)]
     sources = [_source(**description, **setting._asdict()) for setting in settings]
-    found = []
+    measured = []
     with progress("stats", 3 * count * len(sources), "samples") as advance:
         for source in sources:
-            found.append(output_statistics(source, count))
+            measured.append(output_statistics(source, count))
             advance(3 * count)
     if as_json:
-        rows = [{**s._asdict(), **f.as_dict()} for s, f in zip(settings, found, strict=True)]
+        rows = [{**s._asdict(), **f.as_dict()} for s, f in zip(settings, measured, strict=True)]
         click.echo(json.dumps(rows, indent=2))
     else:
         from execlab.tables import show_statistics
 
-        show_statistics(description["task"], dict(zip(settings, found, strict=True)))
+        show_statistics(description["task"], dict(zip(settings, measured, strict=True)))
 
 
 @click.command()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from execlab.data.scramble import unscramble
 from execlab.data.statistics import guess_accuracy, most_frequent
 from execlab.evaluation import mistakes
 from execlab.evaluation.decoding import Answer, Reader, answer
+from execlab.evaluation.scorecard import Scorecard
 from execlab.evaluation.scores import SCORING, Scores, score
 from execlab.tasks import Sample, Task
 
@@ -32,19 +33,18 @@ class Evaluation:
     samples: list[Sample]  # unscrambled
     answers: list[Answer]
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+    def scorecard(self) -> Scorecard:
+        """What is recorded of it."""
         pairs = self.samples, self.answers
-        tables = mistakes.grouped(self.task, *pairs)
-        return {
-            **{name: value._asdict() for name, value in self.scores._asdict().items()},
-            "scoring": SCORING,
-            "chance": self.chance,
-            "most_frequent_character": self.guess,
-            "by_position": [place._asdict() for place in mistakes.by_position(*pairs)],
-            "kinds_of_error": mistakes.kinds(self.task, *pairs),
-            **{f"by_{name}": {row: value._asdict() for row, value in rows.items()} for name, rows in tables.items()},
-        }
+        return Scorecard(
+            self.scores,
+            self.chance,
+            self.guess,
+            SCORING,
+            mistakes.by_position(*pairs),
+            mistakes.kinds(self.task, *pairs),
+            mistakes.grouped(self.task, *pairs),
+        )
 
 
 def evaluate(reader: Reader, source: Source, count: int) -> Evaluation:

@@ -24,29 +24,29 @@ KINDS = ("sign", "length of output", "carry", "single digit", "other")
 _NUMBER = re.compile("-?[0-9]+")
 
 
-def kind_of(input: str, target: str, said: str) -> str:
+def kind_of(input: str, target: str, printed: str) -> str:
     """The kind of a wrong answer; the first that fits."""
     del input
-    if _NUMBER.fullmatch(said) and _NUMBER.fullmatch(target):
-        if said.lstrip("-") == target.lstrip("-"):
+    if _NUMBER.fullmatch(printed) and _NUMBER.fullmatch(target):
+        if printed.lstrip("-") == target.lstrip("-"):
             return "sign"
-        if len(said) != len(target):
+        if len(printed) != len(target):
             return "length of output"
-        off = str(abs(int(said) - int(target)))
+        off = str(abs(int(printed) - int(target)))
         if off.rstrip("0") == "1" and len(off) > 1:  # off by 10, 100, ...: a carry too many or too few
             return "carry"
-        if sum(a != b for a, b in zip(said, target, strict=True)) == 1:
+        if sum(a != b for a, b in zip(printed, target, strict=True)) == 1:
             return "single digit"
         return "other"
-    return "length of output" if len(said) != len(target) else "other"
+    return "length of output" if len(printed) != len(target) else "other"
 
 
-def sentence(input: str, target: str, said: str) -> str:
+def sentence(input: str, target: str, printed: str) -> str:
     """A mistake as a sentence: claims 17+25=32, it is 42."""
     expression = re.fullmatch(r"print\(([0-9]+\+[0-9]+)\)", input)
     if expression:
-        return f"claims {expression[1]}={said}, it is {target}"
-    return f"claims that {input!r} gives {said}, it is {target}"
+        return f"claims {expression[1]}={printed}, it is {target}"
+    return f"claims that {input!r} gives {printed}, it is {target}"
 
 
 def grouped(task: Task, samples: Sequence[Sample], answers: Sequence[Answer]) -> dict[str, dict[str, Score]]:
@@ -67,20 +67,21 @@ def _order(row: str) -> tuple[int, str]:
 def kinds(task: Task, samples: Sequence[Sample], answers: Sequence[Answer]) -> dict[str, int]:
     """How many wrong answers of each kind."""
     counts = dict.fromkeys(KINDS, 0)
-    for sample, found in zip(samples, answers, strict=True):
-        if not is_right(sample, found, task.answer):
-            counts[kind_of(sample.input, task.answer(sample.target), task.answer(found.free_running))] += 1
+    for sample, printed in zip(samples, answers, strict=True):
+        if not is_right(sample, printed, task.answer):
+            counts[kind_of(sample.input, task.answer(sample.target), task.answer(printed.free_running))] += 1
     return counts
 
 
 def by_position(samples: Sequence[Sample], answers: Sequence[Answer]) -> list[Score]:
     """Teacher-forced accuracy at each output position, the end mark's included."""
     positions: list[list[bool]] = []
-    for sample, found in zip(samples, answers, strict=True):
+    for sample, printed in zip(samples, answers, strict=True):
         for i in range(len(sample.target) + 1):
             if i == len(positions):
                 positions.append([])
             positions[i].append(
-                matches(found.teacher_forced[: i + 1], sample.target) > matches(found.teacher_forced[:i], sample.target)
+                matches(printed.teacher_forced[: i + 1], sample.target)
+                > matches(printed.teacher_forced[:i], sample.target)
             )
     return [exact(place) for place in positions]

@@ -84,9 +84,9 @@ def ratio(right: Sequence[int], total: Sequence[int]) -> Score:
     return wilson(sum(right) / sum(total), effective_number(right, total), len(right))
 
 
-def matches(said: str, target: str) -> int:
+def matches(printed: str, target: str) -> int:
     """How many characters of the target, end mark included, are printed in their place."""
-    return sum(a == b for a, b in zip(said, target + END_MARK, strict=False))
+    return sum(a == b for a, b in zip(printed, target + END_MARK, strict=False))
 
 
 def teacher_forced(samples: Sequence[Sample], answers: Sequence[Answer]) -> Score:
@@ -96,7 +96,7 @@ def teacher_forced(samples: Sequence[Sample], answers: Sequence[Answer]) -> Scor
 
 
 def whole(samples: Sequence[Sample], answers: Sequence[Answer]) -> list[bool]:
-    """Which samples are right from end to end; the same free-running, for what is right so far is what is given."""
+    """Which samples are right from end to end; teacher-forced and free-running agree on that."""
     return [a.teacher_forced == s.target + END_MARK for s, a in zip(samples, answers, strict=True)]
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
 
 STRATEGIES = ("baseline", "naive", "mix", "combined")
 OTHERS = ("baseline", "naive", "mix")

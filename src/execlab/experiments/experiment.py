@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from execlab.experiments.analyse.claims import Claim
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
 
 Scale = Literal["smoke", "laptop", "paper"]
 SCALES: tuple[str, ...] = get_args(Scale)

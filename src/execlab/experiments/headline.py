@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from execlab.experiments.analyse.claims import ACCURACY, Claim, percent
+from execlab.experiments.analyse.claims import Claim, percent
 from execlab.experiments.analyse.summary import mean
 from execlab.experiments.experiment import Experiment, Planned
 from execlab.training.config import make_config
@@ -12,7 +12,7 @@ from execlab.training.config import make_config
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
 
 STRATEGIES = ("combined",)
 CHANGES: dict[str, dict[str, Any]] = {  # to the preset
@@ -37,11 +37,11 @@ def grid(scale: str, seeds: int) -> list[Planned]:
 
 def learns_nine_digits(rows: Sequence[Row]) -> Claim:
     """Whether the whole interval of the accuracy lies above what the paper reports."""
-    longest = max(line["length"] for line in rows)
+    longest = max(row.length for row in rows)
     text = f"combined learns to add numbers of {DIGITS} digits with {100 * WANTED:.0f} % of the characters right"
     if len(rows) < 2 or longest < DIGITS:
         return Claim(text, "not tested", f"fewer than two seeds with {DIGITS} digits.")
-    characters, whole = mean([line[ACCURACY] for line in rows]), mean([line["exact_match"] for line in rows])
+    characters, whole = mean([row.teacher_forced_accuracy for row in rows]), mean([row.exact_match for row in rows])
     evidence = f"characters {percent(characters)}; whole sums, free-running {percent(whole)}; n={characters.n} seeds."
     return Claim(text, "seen" if characters.low > WANTED else "not seen", evidence)
 

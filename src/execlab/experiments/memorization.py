@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
     from execlab.training.config import Config
 
 STRATEGIES = ("baseline", "naive", "mix", "combined")
@@ -72,7 +72,7 @@ def grid(scale: str, seeds: int) -> list[Planned]:
 def panels(figure: Figure, rows: Sequence[Row]) -> None:
     """Accuracy by length, a panel per modification."""
     every = figure.subplots(2, 2, sharex=True, sharey=True).flat
-    by = grouped(rows, lambda line: line["modification"])
+    by = grouped(rows, lambda row: row.modification)
     for axes, name in zip(every, MODIFICATIONS, strict=True):
         by_length(axes, by.get(name, []), name)
     every[0].set_ylabel("teacher-forced accuracy, %")
@@ -86,8 +86,8 @@ EXPERIMENT = Experiment(
     strategies=STRATEGIES,
     grid=grid,
     figures={
-        "memorization": Drawing(panels, (9, 7), lambda line: line["budget"] == "full"),
-        "memorization_short": Drawing(panels, (9, 7), lambda line: line["budget"] == "short"),
+        "memorization": Drawing(panels, (9, 7), lambda row: row.budget == "full"),
+        "memorization_short": Drawing(panels, (9, 7), lambda row: row.budget == "short"),
     },
     claims=(
         *(

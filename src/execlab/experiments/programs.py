@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
 
 STRATEGIES = ("baseline", "naive", "mix", "combined")
 OTHERS = ("baseline", "naive", "mix")
@@ -43,7 +43,7 @@ def side_by_side(figure: Figure, rows: Sequence[Row]) -> None:
     axes = figure.subplots()
     characters = budgets(rows, difficulty)
     places = {where: float(place) for place, where in enumerate(sorted(characters))}
-    strategies(axes, rows, lambda line: places[difficulty(line)], joined=False)
+    strategies(axes, rows, lambda row: places[difficulty(row)], joined=False)
     axes.set_xticks(
         list(places.values()), [f"length {where[0]}\nnesting {where[1]}\n{characters[where]}" for where in places]
     )
@@ -55,8 +55,8 @@ def absolute(figure: Figure, rows: Sequence[Row]) -> None:
     """Accuracy of baseline and combined."""
     panels, image = figure.subplots(1, 2), None
     for axes, strategy in zip(panels, ("baseline", "combined"), strict=True):
-        by = grouped((line for line in rows if line["strategy"] == strategy), difficulty)
-        means = {where: mean([100 * line[ACCURACY] for line in lines]) for where, lines in by.items()}
+        by = grouped((row for row in rows if row.strategy == strategy), difficulty)
+        means = {where: mean([100 * row.teacher_forced_accuracy for row in lines]) for where, lines in by.items()}
         values = {where: (over_seeds.value, over_seeds.half) for where, over_seeds in means.items()}
         if values:
             image = heat_map(axes, values, budgets(rows, difficulty), strategy, cmap="cividis", vmin=0, vmax=100)
@@ -83,7 +83,7 @@ EXPERIMENT = Experiment(
     grid=grid,
     figures={
         "programs": Drawing(side_by_side, (8, 4)),
-        "programs_absolute": Drawing(absolute, (8, 3.6), lambda line: line["strategy"] in ("baseline", "combined")),
+        "programs_absolute": Drawing(absolute, (8, 3.6), lambda row: row.strategy in ("baseline", "combined")),
         "programs_relative": Drawing(relative, (11, 3.6)),
     },
     claims=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from execlab.experiments import programs
-from execlab.experiments.analyse.claims import ACCURACY, NoDifference, bias_is_far_below
+from execlab.experiments.analyse.claims import NoDifference, bias_is_far_below
 from execlab.experiments.analyse.summary import mean
 from execlab.experiments.experiment import Drawing, Experiment, Planned, Settings, cross
 from execlab.training.curves import COLOURS
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
 
 STRATEGIES = ("combined",)
 SETTINGS: dict[str, Settings] = {
@@ -34,13 +34,13 @@ def grid(scale: str, seeds: int) -> list[Planned]:
 def bars(figure: Figure, rows: Sequence[Row]) -> None:
     """What the majority baseline gets right beside what the model gets right, plain and scrambled."""
     axes = figure.subplots()
-    plain = [line for line in rows if not line["scrambled"]]
-    scrambled = [line for line in rows if line["scrambled"]]
+    plain = [row for row in rows if not row.scrambled]
+    scrambled = [row for row in rows if row.scrambled]
     heights = {
-        "chance": [100 * line["chance"] for line in plain],
-        "most frequent\ncharacter": [100 * line["most_frequent_character"] for line in plain],
-        "model": [100 * line[ACCURACY] for line in plain],
-        "model, characters\nscrambled": [100 * line[ACCURACY] for line in scrambled],
+        "chance": [100 * row.chance for row in plain],
+        "most frequent\ncharacter": [100 * row.most_frequent_character for row in plain],
+        "model": [100 * row.teacher_forced_accuracy for row in plain],
+        "model, characters\nscrambled": [100 * row.teacher_forced_accuracy for row in scrambled],
     }
     means = {name: mean(values) for name, values in heights.items() if values}
     axes.bar(

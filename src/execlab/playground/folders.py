@@ -1,5 +1,5 @@
-"""Run folders and grids below one folder, and nothing outside it: no link is followed, every answer is looked up among
-what a walk has found."""
+"""Run folders and grids below one folder, and nothing outside it: no link is followed, and every
+name is looked up in the list of a walk."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from execlab.errors import ExeclabError
 from execlab.files import open_regular
-from execlab.playground.schemas import MAX_DIFFICULTIES, Grid, Run
+from execlab.playground.schemas import Grid, Run
 from execlab.training import checkpoints, runs
+from execlab.training.metrics import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from execlab.training.metrics import Metrics
 
 DEPTH = 6
 MOST = 2_000  # folders
 FRESH = 1.0  # seconds that a walk is remembered
 MAX_ROWS = 5_000
-LARGEST = 10_000  # length or nesting that is believed
 RESULTS = 1 << 24  # bytes of a report.json, and of a results.jsonl that are read
 TAIL = 1 << 16  # of a metrics.jsonl, from its end, that hold its last line
-# Whatever strange files can raise.
+# What files of any content can raise.
 BROKEN = (ExeclabError, OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError, OverflowError)
 _walked: dict[tuple[Path, str], tuple[float, dict[str, Path]]] = {}
 
@@ -42,11 +44,11 @@ def grids_below(root: Path) -> dict[str, Path]:
 
 def _holding(root: Path, name: str) -> dict[str, Path]:
     now = time.monotonic()
-    when, found = _walked.get((root, name), (-FRESH, {}))
+    when, folders = _walked.get((root, name), (-FRESH, {}))
     if now - when >= FRESH:
-        found = dict(_walk(root, name))
-        _walked[root, name] = (now, found)
-    return found
+        folders = dict(_walk(root, name))
+        _walked[root, name] = (now, folders)
+    return folders
 
 
 def _walk(root: Path, name: str) -> Iterator[tuple[str, Path]]:
@@ -55,7 +57,7 @@ def _walk(root: Path, name: str) -> Iterator[tuple[str, Path]]:
         path = Path(folder)
         relative = path.relative_to(root)
         below[:] = sorted(
-            one for one in below if not one.startswith(".") and one != "checkpoints" and one.isprintable()
+            child for child in below if not child.startswith(".") and child != "checkpoints" and child.isprintable()
         )
         if len(relative.parts) >= DEPTH:
             below.clear()
@@ -88,7 +90,7 @@ def _is_own(folder: Path, root: Path) -> bool:
 def describe(id: str, folder: Path) -> Run:
     """A run as the list shows it; one that cannot be read says why."""
     try:
-        config = runs.config_from(runs.read_about(folder), Path(id, "config.json"))
+        config = runs.read_about(folder).config
         last = _last_metrics(folder)
         return Run(
             id=id,
@@ -98,12 +100,12 @@ def describe(id: str, folder: Path) -> Run:
             strategy=config.strategy,
             seed=config.seed,
             finished=is_finished(folder),
-            samples=last.get("samples", 0),
-            teacher_forced_accuracy=last.get("goal_teacher_forced_accuracy"),
+            samples=last.samples if last else 0,
+            teacher_forced_accuracy=last.goal_teacher_forced_accuracy if last else None,
             problem=None,
         )
     except BROKEN as error:
-        told = str(error).replace(str(folder), id) if isinstance(error, ExeclabError) else "its files are damaged"
+        problem = str(error).replace(str(folder), id) if isinstance(error, ExeclabError) else "its files are damaged"
         return Run(
             id=id,
             task="",
@@ -114,7 +116,7 @@ def describe(id: str, folder: Path) -> Run:
             finished=False,
             samples=0,
             teacher_forced_accuracy=None,
-            problem=told[:300],
+            problem=problem[:300],
         )
 
 
@@ -123,8 +125,8 @@ def is_finished(folder: Path) -> bool:
     return (folder / "report.json").is_file()
 
 
-def _last_metrics(folder: Path) -> dict[str, Any]:
-    """The last whole line of metrics.jsonl that is an object; reads only the end of the file."""
+def _last_metrics(folder: Path) -> Metrics | None:
+    """The last whole line of metrics.jsonl; reads only the end of the file."""
     path = folder / "metrics.jsonl"
     try:
         with open_regular(path) as file:
@@ -132,33 +134,13 @@ def _last_metrics(folder: Path) -> dict[str, Any]:
             file.seek(begin)
             lines = file.read(TAIL).split(b"\n")[1 if begin else 0 : -1]  # the first one may be cut off
     except FileNotFoundError:
-        return {}
+        return None
     for line in reversed(lines):
-        with suppress(*BROKEN):
-            values = json.loads(line.decode(errors="replace"))
-            if isinstance(values, dict):
-                return values
+        if metrics := parse(line):
+            return metrics
     if lines or begin:
         raise ExeclabError(f"{path} is damaged: its end is not JSON")
-    return {}
-
-
-def read_distribution(value: object) -> list[tuple[int, int, float]]:
-    """The shares of training difficulties in a line of metrics; malformed entries are ignored.
-
-    >>> read_distribution([[2, 1, 0.75], [1, 1, 0.25], [3, 1, "much"], None])
-    [(1, 1, 0.25), (2, 1, 0.75)]
-    """
-    shares: dict[tuple[int, int], float] = {}
-    for entry in value if isinstance(value, list) else ():
-        if not isinstance(entry, list) or len(entry) != 3:
-            continue
-        length, nesting, share = entry
-        whole = type(length) is int and type(nesting) is int and 1 <= length <= LARGEST and 1 <= nesting <= LARGEST
-        if whole and type(share) in (int, float) and 0 < share <= 1:
-            shares[length, nesting] = share
-    largest = sorted(shares, key=lambda difficulty: -shares[difficulty])[:MAX_DIFFICULTIES]
-    return [(*difficulty, shares[difficulty]) for difficulty in sorted(largest)]
+    return None
 
 
 def read_grid(id: str, folder: Path) -> Grid:

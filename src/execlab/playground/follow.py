@@ -11,7 +11,9 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from execlab.errors import ExeclabError
 from execlab.files import open_regular
-from execlab.playground.folders import BROKEN, is_finished, read_distribution
+from execlab.playground.folders import BROKEN, is_finished
+from execlab.playground.schemas import MAX_DIFFICULTIES
+from execlab.training.metrics import read_distribution
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -88,7 +90,7 @@ class Follower:
         return News(events, more, finished)
 
     def _continues(self, file: IO[bytes], looked: tuple[int, ...]) -> bool:
-        """Whether the file still begins with what was passed on; a resumed run replaces it by another one."""
+        """Whether the file still begins with what was passed on; a resumed run replaces it with another."""
         if looked[2] < self.offset:
             return False
         if looked[:2] == self.looked[:2]:
@@ -120,7 +122,8 @@ def _event(line: bytes) -> str:
         values = json.loads(line.decode(errors="replace"))
         if isinstance(values, dict):
             if shares := read_distribution(values.pop("distribution", None)):
-                values["distribution"] = shares
+                largest = sorted(shares, key=lambda entry: -entry[2])[:MAX_DIFFICULTIES]
+                values["distribution"] = sorted(largest)
             return f"event: metrics\ndata: {json.dumps(values, allow_nan=False)}\n\n"
     return ""
 

@@ -99,7 +99,7 @@ class Execute(Strict):
 class Step(BaseModel):
     """An executed line and the variables after it, as text: JavaScript has no integers of any length.
 
-    Of an integer with more than about 60 digits only their number is told.
+    Of an integer with more than about 60 digits only their number is given.
     """
 
     line: int
@@ -129,9 +129,7 @@ class Predict(Strict):
     model: str = Field(max_length=500, examples=["program-2x1"])
     input: str = Field(max_length=MAX_INPUT, examples=[PROGRAM])
     teacher_forced: bool = Field(False, description="Give the model the correct characters before each position.")
-    states: bool = Field(
-        False, description="Also give what the model lets see after every character (an LSTM: h and c)."
-    )
+    states: bool = Field(False, description="Also give what the model shows after every character (an LSTM: h and c).")
 
 
 class Alternative(BaseModel):
@@ -154,12 +152,12 @@ class States(BaseModel):
 
     characters: str
     activations: dict[str, list[list[list[float]]]] = Field(
-        description="What the model lets see, by name (an LSTM: h and c): [layer][character][unit]"
+        description="What the model shows, by name (an LSTM: h and c): [layer][character][unit]"
     )
 
 
 class Predicted(BaseModel):
-    """What the model said. The end mark is the last of `characters`, and is left out of `prediction`."""
+    """The model's output. The end mark is the last of `characters`, and is left out of `prediction`."""
 
     prediction: str
     target: str

@@ -139,14 +139,14 @@ def serve(root: Path | None, host: str, port: int) -> None:
 def _listen(host: str, port: int) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, socket.SOCK_STREAM)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # Connections take this from here. The system would keep megabytes of an answer: too much for hundreds of them,
         # and a slow reader would seem to read nothing for long.
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD)
-        found.bind(address)
-        found.listen(128)
-        return found
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD)
+        listening.bind(address)
+        listening.listen(128)
+        return listening
     except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host can be like that
-        told = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise ExeclabError(f"cannot listen on {host}, port {port}: {told}") from None
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise ExeclabError(f"cannot listen on {host}, port {port}: {reason}") from None

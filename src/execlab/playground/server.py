@@ -20,7 +20,7 @@ from execlab.errors import ExeclabError
 from execlab.playground import folders, schemas
 from execlab.playground.follow import follow
 from execlab.playground.limits import LOOPBACK, STREAMS, Guard, TooMuchError, Work
-from execlab.playground.shelf import Shelf
+from execlab.playground.store import ModelStore
 from execlab.programs.interpreter import trace
 from execlab.programs.syntax import ProgramError
 from execlab.tasks import Difficulty, make_task
@@ -56,8 +56,8 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
         responses=REFUSED,
     )
     app.add_middleware(Guard, hosts=hosts)
-    shelf, work = Shelf(root), Work()
-    shelf.recount()
+    store, work = ModelStore(root), Work()
+    store.recount()
     _handle_errors(app)
 
     def runs_below() -> dict[str, Path]:
@@ -69,13 +69,13 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
     @app.get("/api/health", operation_id="health")
     async def health() -> schemas.Health:
         """Whether the server is alive; answers whatever else is being done. The models are those at the last count."""
-        shelf.recount()
-        return schemas.Health(status="ok", version=__version__, models=shelf.count, runs=root is not None)
+        store.recount()
+        return schemas.Health(status="ok", version=__version__, models=store.count, runs=root is not None)
 
     @app.get("/api/models", operation_id="models")
     async def models() -> list[schemas.Model]:
         """The models that can be asked."""
-        return await work.do(shelf.listed)
+        return await work.do(store.listed)
 
     @app.get("/api/alphabet", operation_id="alphabet")
     async def alphabet(seed: Annotated[int, Query(ge=0, le=schemas.MAX_SEED)] = 1) -> schemas.Alphabet:
@@ -111,7 +111,7 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
 
         def run() -> Response:
             try:
-                executor = shelf.get(asked.model)
+                executor = store.get(asked.model)
             except KeyError:
                 raise HTTPException(404, "there is no such model; /api/models lists them") from None
             sample = executor.sample(asked.input)
@@ -167,10 +167,10 @@ NO_STORE = {"cache-control": "no-store"}
 
 
 def _handle_errors(app: FastAPI) -> None:
-    def problem(status: int, told: schemas.Problem | str) -> JSONResponse:
-        told = schemas.Problem(detail=told) if isinstance(told, str) else told
+    def problem(status: int, detail: schemas.Problem | str) -> JSONResponse:
+        content = schemas.Problem(detail=detail) if isinstance(detail, str) else detail
         later = {"retry-after": "1"} if status == 429 else None
-        return JSONResponse(told.model_dump(), status_code=status, headers=later)
+        return JSONResponse(content.model_dump(), status_code=status, headers=later)
 
     @app.exception_handler(ExeclabError)
     async def refused(_: Request, error: ExeclabError) -> JSONResponse:
@@ -189,10 +189,11 @@ def _handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(AnyHTTPException)
     async def other(_: Request, error: AnyHTTPException) -> JSONResponse:
-        told = "there is no such page" if error.detail == "Not Found" else str(error.detail)
-        found = problem(error.status_code, told)
-        found.headers.update(error.headers or {})
-        return found
+        ours = isinstance(error, HTTPException)  # raised above; Starlette itself raises the other kind
+        missing = error.status_code == 404 and not ours
+        response = problem(error.status_code, "there is no such page" if missing else str(error.detail))
+        response.headers.update(error.headers or {})
+        return response
 
 
 def _problem(error: ExeclabError) -> schemas.Problem:
@@ -219,15 +220,15 @@ def _sample(task: Task, length: int, nesting: int, seed: int | None) -> schemas.
 def _execute(asked: schemas.Execute) -> schemas.Executed:
     output = make_task(asked.task, {}).solve(asked.input)
     check_characters(asked.input)
-    told: list[schemas.Step] = []
+    steps: list[schemas.Step] = []
     size = 0
     for step in trace(asked.input) if make_task(asked.task, {}).is_python else ():
         variables = {name: _short(value) for name, value in step.variables.items()}
         size += sum(len(name) + len(value) for name, value in variables.items())
-        if len(told) == schemas.MAX_STEPS or size > schemas.MAX_TRACE:
-            return schemas.Executed(output=output, trace=told, truncated=True)
-        told.append(schemas.Step(line=step.line, variables=variables))
-    return schemas.Executed(output=output, trace=told, truncated=False)
+        if len(steps) == schemas.MAX_STEPS or size > schemas.MAX_TRACE:
+            return schemas.Executed(output=output, trace=steps, truncated=True)
+        steps.append(schemas.Step(line=step.line, variables=variables))
+    return schemas.Executed(output=output, trace=steps, truncated=False)
 
 
 def _short(value: int) -> str:
@@ -238,27 +239,27 @@ def _short(value: int) -> str:
 
 def _predict(executor: Executor, asked: schemas.Predict) -> schemas.Predicted:
     seen: list[dict[str, Tensor]] | None = [] if asked.states else None
-    found = executor.predict(
+    predicted = executor.predict(
         asked.input, teacher_forced=asked.teacher_forced, others=len(VOCABULARY) - 1, activations=seen
     )
     seed = executor.config.scramble
-    read = found.input if seed is None else scramble(seed, Text(found.input, "")).input
-    printed = "".join(one.character for one in found.characters)
-    given = (found.target + END_MARK if asked.teacher_forced else printed)[:-1]
+    read = predicted.input if seed is None else scramble(seed, Text(predicted.input, "")).input
+    printed = "".join(character.character for character in predicted.characters)
+    given = (predicted.target + END_MARK if asked.teacher_forced else printed)[:-1]
     given = given if seed is None else scramble(seed, Text(given, "")).input
     return schemas.Predicted(
-        prediction=found.prediction,
-        target=found.target,
-        correct=found.correct,
+        prediction=predicted.prediction,
+        target=predicted.target,
+        correct=predicted.correct,
         read=read,
-        outside=found.outside,
+        outside=predicted.outside,
         characters=[
             schemas.Character(
-                character=one.character,
-                probability=one.probability,
-                alternatives=[schemas.Alternative(character=c, probability=p) for c, p in one.alternatives],
+                character=character.character,
+                probability=character.probability,
+                alternatives=[schemas.Alternative(character=c, probability=p) for c, p in character.alternatives],
             )
-            for one in found.characters
+            for character in predicted.characters
         ],
         states=_states(read + END_MARK + given, seen) if seen is not None else None,
     )
@@ -269,7 +270,7 @@ def _states(characters: str, seen: list[dict[str, Tensor]]) -> schemas.States:
     import torch
 
     activations = {
-        name: torch.cat([one[name] for one in seen]).transpose(0, 1).double().round(decimals=ROUNDED).tolist()
+        name: torch.cat([after[name] for after in seen]).transpose(0, 1).double().round(decimals=ROUNDED).tolist()
         for name in seen[0]
     }
     return schemas.States.model_construct(characters=characters, activations=activations)

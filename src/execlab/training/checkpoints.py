@@ -88,8 +88,8 @@ def save(
 
 def listed(folder: Path) -> list[Path]:
     """The checkpoints there are, newest first."""
-    found = [path for path in folder.glob("step-*.safetensors") if NAME.fullmatch(path.name)]
-    return sorted(found, key=lambda path: path.name, reverse=True)
+    paths = [path for path in folder.glob("step-*.safetensors") if NAME.fullmatch(path.name)]
+    return sorted(paths, key=lambda path: path.name, reverse=True)
 
 
 def newest_step(folder: Path) -> int:

@@ -19,27 +19,26 @@ from execlab.errors import ExeclabError
 from execlab.models import make_options, model_class, native
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from execlab.training.config import Config, Kernel
+    from execlab.training.runs import About
 
 GIT_TIME = 20.0  # seconds
 
 
 def versions(config: Config) -> dict[str, str]:
     """What the bits of a run depend on besides its Config."""
-    found = {"python": platform.python_version(), "machine": platform.machine(), "processor": processor()}
+    known = {"python": platform.python_version(), "machine": platform.machine(), "processor": processor()}
     if config.kernel == "native":
         kernel = _find_kernel(config)
-        found["kernel"] = kernel.name if isinstance(kernel, native.Native) else f"torch: {kernel}"
+        known["kernel"] = kernel.name if isinstance(kernel, native.Native) else f"torch: {kernel}"
         if config.precision == "bfloat16" and isinstance(kernel, native.Native):
-            found["kernel"] += ", bfloat16 in hardware" if kernel.halves else ", bfloat16 by floats"
+            known["kernel"] += ", bfloat16 in hardware" if kernel.halves else ", bfloat16 by floats"
     for package in ("execlab", "torch", "numpy"):
         try:
-            found[package] = version(package)
+            known[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "unknown"
-    return found
+            known[package] = "unknown"
+    return known
 
 
 def processor() -> str:
@@ -96,15 +95,15 @@ def _git(git: str, checkout: Path, *words: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def differences(about: Mapping[str, object], config: Config) -> list[str]:
+def differences(about: About, config: Config) -> list[str]:
     """A sentence for each way in which this machine or code differs from the one that began a run."""
     sentences = []
-    if about.get("versions") != versions(config):
+    if about.versions != versions(config):
         sentences.append(
             "library versions, compiler or machine differ from those of the run, so the bits may differ too"
         )
-    if about.get("commit") != (here := commit()):
-        before = str(about.get("commit") or "no commit")[:60]
+    if about.commit != (here := commit()):
+        before = (about.commit or "no commit")[:60]
         sentences.append(f"the run was begun by {before} of execlab, and this is {here or 'no commit'}")
     return sentences
 
@@ -124,7 +123,7 @@ def resolve(config: Config) -> Config:
 
 
 def multiplies_bfloat16() -> bool:
-    """Whether this CPU has instructions for products of bfloat16 (without them PyTorch computes them slowly)."""
+    """Whether this CPU has instructions for bfloat16 matmuls (without them PyTorch is slow at them)."""
     probes = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     return any(bool(getattr(torch.cpu, probe, bool)()) for probe in probes)
 
@@ -134,7 +133,7 @@ def _find_kernel(config: Config) -> native.Native | str:
 
 
 def _kernel(config: Config, device: str) -> Kernel:
-    """What does the recurrence while learning."""
+    """Which code computes the recurrence while learning."""
     if config.kernel == "torch" or device != "cpu":
         reason: object = "it is for learning on a CPU"
     else:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the model said, and what is true."""
+    """The output of a model, and the true one."""
 
-    input: str  # as the model read it, but for scrambling
+    input: str  # as the model read it, except for scrambling
     prediction: str
     target: str
     characters: list[Character]
@@ -57,8 +57,8 @@ class Executor:
     ) -> Prediction:
         """Ask for the output of a plain input; the run's own modifications are made for you.
 
-        Every character comes with so many `others`; `activations` collects what the model lets
-        see after every character read.
+        Every character comes with so many `others`; `activations` collects what the model shows
+        after every character read.
         """
         sample = self.sample(text)
         seed = self.config.scramble
@@ -74,7 +74,7 @@ class Executor:
         return Prediction(sample.input, printed, sample.target, characters, outside)
 
     def sample(self, text: str) -> Sample:
-        """A plain input as this model reads it (but for scrambling), with the true output."""
+        """A plain input as this model reads it (except for scrambling), with the true output."""
         task = self.config.make_task()
         plain = task.plain(text) if task.is_python else text
         rendered = task.render(Sample(plain, "")).input
@@ -100,7 +100,7 @@ def load(path: str | Path, *, trust: Sequence[str] = ()) -> Executor:
         if (where / "model.safetensors").exists():
             model, config = weights.load_model(where / "model.safetensors")
         else:
-            config = runs.config_from(runs.read_about(where), where / "config.json")
+            config = runs.read_about(where).config
             model = weights.load_checkpoint(where, config)
     elif where.is_file():
         model, config = weights.load_model(where)

@@ -1,6 +1,6 @@
 """The one training loop: draw, step, sometimes evaluate, maybe climb or decay, log, maybe checkpoint.
 
-All that a run is, between two steps, stands in `Run` (state.py). A checkpoint holds all of it, and batches are
+`Run` (state.py) is the whole state of a run between two steps. A checkpoint holds all of it, and batches are
 functions of (seed, step, strategy), so a resumed run continues to the same bits as one that was never interrupted.
 """
 
@@ -11,9 +11,8 @@ import signal
 import threading
 import time
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -26,7 +25,7 @@ from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import Reader, answer
 from execlab.evaluation.scores import exact, teacher_forced, whole
 from execlab.models import model_class
-from execlab.training import checkpoints, hardware, parallel, runs, weights
+from execlab.training import checkpoints, hardware, metrics, parallel, runs, weights
 from execlab.training.contracts import check_contracts
 from execlab.training.locking import locked_run
 from execlab.training.optimizers import make_optimizer
@@ -35,7 +34,7 @@ from execlab.training.state import Run
 from execlab.training.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from execlab.curriculum import Strategy
     from execlab.data.batches import Batch
@@ -58,17 +57,17 @@ def train(config: Config, out: str | Path | None = None, *, force: bool = False,
     with locked_run(folder) if ranks.leads else nullcontext(run.check) as run.check:
         if ranks.leads:
             runs.create(folder, run.config, count_parameters(run.model), force=force)
-            runs.write_metrics(folder, [], run.check)
+            metrics.keep_metrics(folder, -1, run.check)
         run.save()
         _train(run, view if view and ranks.leads else View())
     return folder
 
 
 def resume(out: str | Path, *, view: View | None = None) -> Path:
-    """Go on with a run where its newest whole checkpoint stands."""
+    """Go on with a run from its newest whole checkpoint."""
     folder = Path(out)
     about = runs.read_about(folder)
-    config = runs.config_from(about, folder / "config.json")
+    config = about.config
     ranks = parallel.join(config.batch)
     view = view if view and ranks.leads else View()
     with locked_run(folder) if ranks.leads else nullcontext(lambda: None) as check:
@@ -87,10 +86,9 @@ def resume(out: str | Path, *, view: View | None = None) -> Path:
             view.say(f"{folder} is finished: {done}")
             return folder
         if ranks.leads:
-            if damaged := runs.damaged_metrics(folder):
+            if damaged := metrics.damaged_metrics(folder):
                 view.say(f"metrics.jsonl has {damaged} damaged line{'s' * (damaged > 1)}, left out")
-            kept = [line for line in runs.read_metrics(folder) if line["step"] <= newest.step]
-            runs.write_metrics(folder, kept, check)
+            metrics.keep_metrics(folder, newest.step, check)
         view.say(f"resuming {folder} from step {newest.step:,}")
         _train(run, view)
     return folder
@@ -126,7 +124,7 @@ def make_feed(config: Config, strategy: Strategy) -> AlignedFeed | StreamFeed:
 
 
 def _train(run: Run, view: View) -> None:
-    """From wherever the run stands to its end."""
+    """Train from the current step to the end."""
     config, counters = run.config, run.counters
     feed = make_feed(config, run.strategy)
     view.begin(config, count_parameters(run.model), counters.step)
@@ -218,26 +216,23 @@ def evaluate(run: Run, view: View) -> None:
         accuracies[difficulty] = teacher_forced(samples, answers).value
         if difficulty == config.goal:
             goal_exact_match = exact(whole(samples, answers)).value
-    accuracies = dict(zip(accuracies, run.ranks.tell(*accuracies.values()), strict=True))
+    accuracies = dict(zip(accuracies, run.ranks.broadcast(*accuracies.values()), strict=True))
     scores = Scores(accuracies, counters.training())
-    line: dict[str, Any] = {
-        "step": counters.step,
-        "samples": counters.samples,
-        "characters": counters.characters,
-        "seconds": round(counters.seconds, 3),
-        "length": current.length,
-        "nesting": current.nesting,
-        "learning_rate": run.rate(),
-        "loss": counters.loss / max(sum(tally.counted for tally in scores.training.values()), 1),
-        "training_teacher_forced_accuracy": scores.training_accuracy,
-        "current_teacher_forced_accuracy": accuracies[current],
-        "goal_teacher_forced_accuracy": accuracies[config.goal],
-        "goal_exact_match": goal_exact_match,
-    }
-    if strategy.adaptive:
-        drawn = {difficulty: tally.samples for difficulty, tally in scores.training.items()}
-        everything = max(sum(drawn.values()), 1)
-        line["distribution"] = [[*difficulty, round(count / everything, 4)] for difficulty, count in drawn.items()]
+    measured = metrics.Metrics(
+        step=counters.step,
+        samples=counters.samples,
+        characters=counters.characters,
+        seconds=round(counters.seconds, 3),
+        length=current.length,
+        nesting=current.nesting,
+        learning_rate=run.rate(),
+        loss=counters.loss / max(sum(tally.counted for tally in scores.training.values()), 1),
+        training_teacher_forced_accuracy=scores.training_accuracy,
+        current_teacher_forced_accuracy=accuracies[current],
+        goal_teacher_forced_accuracy=accuracies[config.goal],
+        goal_exact_match=goal_exact_match,
+        distribution=_distribution(scores.training) if strategy.adaptive else None,
+    )
     counters.loss, counters.tallies = 0.0, []
     counters.evaluations += 1
     if strategy.observe(scores) == "decay" and config.schedule == "paper":
@@ -246,8 +241,14 @@ def evaluate(run: Run, view: View) -> None:
     if not run.ranks.leads:
         return
     run.check()
-    runs.append_metrics(run.folder, line)
-    view.evaluated(line, lambda: _show(reader, config, current))
+    metrics.append_metrics(run.folder, measured)
+    view.evaluated(measured, lambda: _show(reader, config, current))
+
+
+def _distribution(training: Mapping[Difficulty, Tally]) -> metrics.Shares:
+    """The share of each difficulty among the training samples since the last evaluation."""
+    everything = max(sum(tally.samples for tally in training.values()), 1)
+    return tuple((*difficulty, round(tally.samples / everything, 4)) for difficulty, tally in training.items())
 
 
 def _show(reader: Reader, config: Config, difficulty: Difficulty) -> list[tuple[Sample, str]]:
@@ -262,7 +263,7 @@ def _finish(run: Run, view: View) -> None:
 
     weights.save_model(run.folder, run.config, run.model, run.check)
     view.say(f"training is over: {run.counters.finished}")
-    write_report(run.folder, run.config, reader_of(run.config, run.model), asdict(run.counters), view.say, run.check)
+    write_report(run.folder, run.config, reader_of(run.config, run.model), run.counters, view.say, run.check)
 
 
 @contextmanager

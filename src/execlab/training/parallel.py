@@ -2,7 +2,7 @@
 
 Every rank draws the whole batch, which is cheap, and learns from its own rows of it; gradients are summed, so all ranks
 take the same step. The loss is divided by what the whole batch counts, so two ranks with half the rows each do what one
-process does, up to the order of sums. The first rank alone evaluates, writes and talks. PyTorch's wrapper for data
+process does, up to the order of sums. The first rank alone evaluates, writes and prints. PyTorch's wrapper for data
 parallelism is not used: it averages over ranks, which is wrong where rows count differently.
 """
 
@@ -35,7 +35,7 @@ class Ranks:
 
     @property
     def leads(self) -> bool:
-        """Whether this process evaluates, writes and talks."""
+        """Whether this process evaluates, writes and prints."""
         return self.rank == 0
 
     def rows(self, batch: int) -> int:
@@ -75,7 +75,7 @@ class Ranks:
         dist.all_reduce(together)
         return tuple(together.tolist())
 
-    def tell(self, *numbers: float) -> tuple[float, ...]:
+    def broadcast(self, *numbers: float) -> tuple[float, ...]:
         """The first rank's numbers, on every rank."""
         return self.add(*(number if self.leads else 0.0 for number in numbers))
 

@@ -13,28 +13,47 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from execlab.data.splits import DATA_VERSION
 from execlab.errors import ExeclabError
-from execlab.files import is_partial, open_to_append, read_regular, write_atomically
+from execlab.files import is_partial, read_regular, write_atomically
 from execlab.registry import short_name
 from execlab.training import checkpoints
 from execlab.training.config import Config, config_from_dict
 from execlab.training.hardware import commit, versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
 FORMAT = 2  # of a run folder; raised when an older execlab could not read it
 WRITTEN = ("config.json", "metrics.jsonl", "model.safetensors", "report.json", "report.md", "learning_curve.png")
 REPLACED = WRITTEN[1:]  # what --force removes before a run begins again
 LARGEST_CONFIG = 1 << 20  # bytes
-LARGEST_METRICS = 1 << 28
 _MARK = re.compile(r"[0-9a-f]{16}")  # of ownership; see locking.py
-_NEEDED = ("step", "samples", "length", "nesting", "current_teacher_forced_accuracy", "goal_teacher_forced_accuracy")
+
+
+@dataclass(frozen=True)
+class About:
+    """What a run is: the content of config.json."""
+
+    config: Config
+    parameters: int
+    versions: Mapping[str, str]
+    commit: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The description as JSON."""
+        return {
+            "format": FORMAT,
+            "config": asdict(self.config),
+            "data_version": DATA_VERSION,
+            "parameters": self.parameters,
+            "versions": self.versions,
+            "commit": self.commit,
+        }
 
 
 def default_folder(config: Config) -> Path:
@@ -75,15 +94,8 @@ def create(folder: Path, config: Config, parameters: int, *, force: bool) -> Non
             kept.unlink()
         shutil.rmtree(kept, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    about = {
-        "format": FORMAT,
-        "config": asdict(config),
-        "data_version": DATA_VERSION,
-        "parameters": parameters,
-        "versions": versions(config),
-        "commit": commit(),
-    }
-    write_atomically(folder / "config.json", (json.dumps(about, indent=2) + "\n").encode(), root=folder)
+    about = About(config, parameters, versions(config), commit())
+    write_atomically(folder / "config.json", (json.dumps(about.to_json(), indent=2) + "\n").encode(), root=folder)
 
 
 def clean(folder: Path) -> None:
@@ -116,8 +128,8 @@ def config_from(about: Any, where: Path) -> Config:
         raise ExeclabError(f"the Config in {where} is not valid: {error}") from None
 
 
-def read_about(folder: Path) -> dict[str, Any]:
-    """config.json as it stands."""
+def read_about(folder: Path) -> About:
+    """The description of a run in its config.json."""
     path = folder / "config.json"
     try:
         about = json.loads(read_regular(path, LARGEST_CONFIG))
@@ -127,47 +139,11 @@ def read_about(folder: Path) -> dict[str, Any]:
         raise
     except (ValueError, RecursionError):
         raise ExeclabError(f"{path} is damaged: it is not JSON") from None
-    config_from(about, path)
-    known: dict[str, Any] = about
-    return known
-
-
-def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The lines of metrics.jsonl that are whole."""
-    return _parse_metrics(folder)[0]
-
-
-def damaged_metrics(folder: Path) -> int:
-    """How many lines of metrics.jsonl are not; a last one without its end does not count, a kill leaves it behind."""
-    return _parse_metrics(folder)[1]
-
-
-def _parse_metrics(folder: Path) -> tuple[list[dict[str, Any]], int]:
-    try:
-        data = read_regular(folder / "metrics.jsonl", LARGEST_METRICS)
-    except FileNotFoundError:
-        return [], 0
-    whole, damaged = [], 0
-    *lines, last = data.split(b"\n")
-    for line in (*lines, last):
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
-        if isinstance(record, dict) and all(isinstance(record.get(name), int | float) for name in _NEEDED):
-            whole.append(record)
-        elif line is not last:
-            damaged += 1
-    return whole, damaged
-
-
-def write_metrics(folder: Path, lines: list[dict[str, Any]], check: Callable[[], None] = lambda: None) -> None:
-    """Replace metrics.jsonl by just these lines."""
-    data = "".join(json.dumps(line) + "\n" for line in lines).encode()
-    write_atomically(folder / "metrics.jsonl", data, check, root=folder)
-
-
-def append_metrics(folder: Path, line: dict[str, Any]) -> None:
-    """Append one line, in one write that is on disk when this returns."""
-    with open_to_append(folder / "metrics.jsonl", folder) as file:
-        file.write((json.dumps(line) + "\n").encode())
+    config = config_from(about, path)
+    parameters, libraries, code = (about.get(name) for name in ("parameters", "versions", "commit"))
+    return About(
+        config,
+        parameters if isinstance(parameters, int) else 0,
+        libraries if isinstance(libraries, dict) else {},
+        code if isinstance(code, str) else None,
+    )

@@ -4,7 +4,7 @@ counters."""
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from execlab.curriculum import Tally
 from execlab.errors import ExeclabError
@@ -51,9 +51,21 @@ class Counters:
             else:
                 line[2:] = [old + new for old, new in zip(line[2:], tally, strict=True)]
 
+    def to_json(self) -> dict[str, Any]:
+        """For a checkpoint and a report."""
+        return asdict(self)
+
     def training(self) -> dict[Difficulty, Tally]:
         """What was seen since the last evaluation, by difficulty."""
         return {Difficulty(length, nesting): Tally(*rest) for length, nesting, *rest in sorted(self.tallies)}
+
+
+def read_counters(stored: Mapping[str, Any], current: Difficulty) -> Counters:
+    """Counters from their JSON, of this version or an older one; `current` is the difficulty in use."""
+    known = {name: value for name, value in stored.items() if name not in ("padding", "right", "counted")}
+    if "right" in stored:  # execlab 0.2: of all difficulties together
+        known["tallies"] = [[*current, 0, stored["right"], stored["counted"]]]
+    return Counters(**known)
 
 
 @dataclass
@@ -109,7 +121,7 @@ class Run:
         for number, slots in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{name}": value for name, value in slots.items() if value is not None}
         tensors |= {f"carried.{name}": part for name, part in carried.items()}
-        state = {"counters": asdict(self.counters), "strategy": self.strategy.state_dict()}
+        state = {"counters": self.counters.to_json(), "strategy": self.strategy.state_dict()}
         checkpoints.save(self.folder / "checkpoints", self.counters.step, tensors, state, self.check)
 
     def restore(self, checkpoint: checkpoints.Checkpoint) -> None:
@@ -141,10 +153,6 @@ class Run:
                 packed = {name: part.transpose(0, 1) for name, part in packed.items()}
             mine = {name: self.ranks.mine(part).to(self.device) for name, part in packed.items()}
             self.carried = self.model.unpack_state(mine)
-        counters = checkpoint.state["counters"]
-        counters.pop("padding", None)  # counted by execlab 0.1
         state = "strategy" if "strategy" in checkpoint.state else "curriculum"  # the word of execlab 0.2
         self.strategy.load_state_dict(checkpoint.state[state])
-        if "right" in counters:  # execlab 0.2: of all difficulties together
-            counters["tallies"] = [[*self.strategy.current, 0, counters.pop("right"), counters.pop("counted")]]
-        self.counters = Counters(**counters)
+        self.counters = read_counters(checkpoint.state["counters"], self.strategy.current)

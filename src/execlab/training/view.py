@@ -1,6 +1,6 @@
 """What a person sees of a run: a live bar with predictions on a terminal, a line per evaluation elsewhere.
 
->>> distribution({"distribution": [[1, 1, 0.25], [2, 1, 0.75]]})
+>>> distribution(((1, 1, 0.25), (2, 1, 0.75)))
 'drawn (2, 1) 75 %, (1, 1) 25 %'
 """
 
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from execlab.errors import ExeclabError
-from execlab.progress import Rate
+from execlab.progress import Bar, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from execlab.tasks import Sample
     from execlab.training.config import Config
+    from execlab.training.metrics import Metrics, Shares
 
 SECONDS_BETWEEN_PREDICTIONS = 10.0
 DIFFICULTIES = 4  # that a line names, those with the largest shares
@@ -42,7 +43,7 @@ class View:
     def advance(self, step: int, characters: int, used: float) -> None:
         """A step is done."""
 
-    def evaluated(self, line: dict[str, Any], predictions: Callable[[], list[tuple[Sample, str]]]) -> None:
+    def evaluated(self, metrics: Metrics, predictions: Callable[[], list[tuple[Sample, str]]]) -> None:
         """An evaluation is done; `predictions` makes a few on demand."""
 
     def say(self, sentence: str) -> None:
@@ -55,22 +56,22 @@ def _in_words(options: Mapping[str, object]) -> str:
     )
 
 
-def summary(line: dict[str, Any]) -> str:
+def summary(metrics: Metrics) -> str:
     """An evaluation in one line."""
     return (
-        f"step {line['step']:>7,}  samples {line['samples']:>9,}  length {line['length']} nesting {line['nesting']}  "
-        f"loss {line['loss']:.3f}  current {line['current_teacher_forced_accuracy']:.1%}  "
-        f"goal {line['goal_teacher_forced_accuracy']:.1%}"
+        f"step {metrics.step:>7,}  samples {metrics.samples:>9,}  length {metrics.length} nesting {metrics.nesting}  "
+        f"loss {metrics.loss:.3f}  current {metrics.current_teacher_forced_accuracy:.1%}  "
+        f"goal {metrics.goal_teacher_forced_accuracy:.1%}"
     )
 
 
-def distribution(line: dict[str, Any]) -> str:
+def distribution(shares: Shares | None) -> str:
     """The difficulties that an adaptive strategy drew most since the last evaluation; empty for other strategies."""
-    shares = sorted(line.get("distribution") or (), key=lambda entry: -entry[2])
+    largest = sorted(shares or (), key=lambda entry: -entry[2])
     parts = [
-        f"({length}, {nesting}) {share:.0%}".replace("%", " %") for length, nesting, share in shares[:DIFFICULTIES]
+        f"({length}, {nesting}) {share:.0%}".replace("%", " %") for length, nesting, share in largest[:DIFFICULTIES]
     ]
-    more = [f"{len(shares) - DIFFICULTIES} more"] if len(shares) > DIFFICULTIES else []
+    more = [f"{len(largest) - DIFFICULTIES} more"] if len(largest) > DIFFICULTIES else []
     return f"drawn {', '.join(parts + more)}" if parts else ""
 
 
@@ -98,9 +99,9 @@ class Lines(View):
         """Characters per second and the remaining time."""
         return "  ".join(filter(None, [self.characters.speed("characters"), self.budget.remaining()]))
 
-    def evaluated(self, line: dict[str, Any], predictions: Callable[[], list[tuple[Sample, str]]]) -> None:  # noqa: ARG002
+    def evaluated(self, metrics: Metrics, predictions: Callable[[], list[tuple[Sample, str]]]) -> None:  # noqa: ARG002
         """Print one line."""
-        self.say("  ".join(filter(None, [summary(line), self.speed(), distribution(line)])))
+        self.say("  ".join(filter(None, [summary(metrics), self.speed(), distribution(metrics.distribution)])))
 
     def say(self, sentence: str) -> None:
         """Print one line."""
@@ -112,45 +113,26 @@ class Live(Lines):
 
     def __init__(self) -> None:
         super().__init__()
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        self.console = Console(stderr=True, highlight=False)
-        self.bar = Progress(
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %  {task.description}"),
-            console=self.console,
-            transient=True,
-        )
-        self.task = self.bar.add_task("", total=1.0)
+        self.bar = Bar()
         self.shown = 0.0
-        self.drawn = 0.0
         self.last = ""
-
-    def __enter__(self) -> View:
-        self.bar.start()
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Remove the bar."""
-        self.bar.stop()
+        self.bar.close()
 
     def advance(self, step: int, characters: int, used: float) -> None:
         """Move the bar."""
         super().advance(step, characters, used)
-        now = time.monotonic()
-        if now - self.drawn > 0.2:
-            self.drawn = now
-            text = f"step {step:,}  {self.speed()}  {self.last}"
-            self.bar.update(self.task, completed=used, description=text)
+        self.bar.show(used, f"step {step:,}  {self.speed()}  {self.last}")
 
-    def evaluated(self, line: dict[str, Any], predictions: Callable[[], list[tuple[Sample, str]]]) -> None:
+    def evaluated(self, metrics: Metrics, predictions: Callable[[], list[tuple[Sample, str]]]) -> None:
         """Update the bar; every few seconds show some predictions."""
         self.last = (
-            f"({line['length']}, {line['nesting']}) {line['current_teacher_forced_accuracy']:.1%}"
-            f"  goal {line['goal_teacher_forced_accuracy']:.1%}"
+            f"({metrics.length}, {metrics.nesting}) {metrics.current_teacher_forced_accuracy:.1%}"
+            f"  goal {metrics.goal_teacher_forced_accuracy:.1%}"
         )
         now = time.monotonic()
         if now - self.shown < SECONDS_BETWEEN_PREDICTIONS:
@@ -158,20 +140,18 @@ class Live(Lines):
         self.shown = now
         from rich.text import Text
 
-        self.console.print(Text(summary(line), style="bold"))
-        if drawn := distribution(line):
-            self.console.print(Text(f"  {drawn}"))
+        self.bar.say(Text(summary(metrics), style="bold"))
+        if drawn := distribution(metrics.distribution):
+            self.bar.say(Text(f"  {drawn}"))
         for sample, prediction in predictions():
             right = prediction == sample.target
             colour, sign = ("green", "=") if right else ("red", "x")
             text = Text(f"  Input: {sample.input!r}  Target: {sample.target}  Prediction: ")
-            self.console.print(text.append(f"{prediction} {sign}", style=colour))
+            self.bar.say(text.append(f"{prediction} {sign}", style=colour))
 
     def say(self, sentence: str) -> None:
         """Print a line above the bar."""
-        from rich.text import Text
-
-        self.console.print(Text(sentence))
+        self.bar.say(sentence)
 
 
 def best_view() -> View:
@@ -201,21 +181,21 @@ class TensorBoard(View):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Tell the other view."""
+        """Pass it on to the other view."""
         self.inner.__exit__(kind, error, trace)
         self.writer.close()
 
     def advance(self, step: int, characters: int, used: float) -> None:
-        """Tell the other view."""
+        """Pass it on to the other view."""
         self.inner.advance(step, characters, used)
 
-    def evaluated(self, line: dict[str, Any], predictions: Callable[[], list[tuple[Sample, str]]]) -> None:
-        """Write every number; a value such as the distribution of difficulties is none."""
-        for name, value in line.items():
-            if name != "step" and isinstance(value, int | float):
-                self.writer.add_scalar(name, value, line["step"])
-        self.inner.evaluated(line, predictions)
+    def evaluated(self, metrics: Metrics, predictions: Callable[[], list[tuple[Sample, str]]]) -> None:
+        """Write every number; the distribution of difficulties has no place in it."""
+        for name, value in metrics.numbers().items():
+            if name != "step":
+                self.writer.add_scalar(name, value, metrics.step)
+        self.inner.evaluated(metrics, predictions)
 
     def say(self, sentence: str) -> None:
-        """Tell the other view."""
+        """Pass it on to the other view."""
         self.inner.say(sentence)

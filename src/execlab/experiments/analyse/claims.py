@@ -1,6 +1,6 @@
 """The paper's claims, each decided from rows by one rule: seen, not seen, or not tested.
 
-`RULE` says it in words, for documents and pages.
+`RULE` is this rule in words, for documents and pages.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from execlab.experiments.analyse.summary import LEVEL, Mean, average, cell, difference, grouped, mean, places
+from execlab.experiments.analyse.summary import LEVEL, Mean, average, difference, grouped, mean, places, setting_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
 
 ACCURACY = "teacher_forced_accuracy"  # the paper's
 NARROW = 0.05  # how far an interval around 0 may reach for "no difference"
 FAR = 0.2  # for "far below"
-MANY = 8  # cells; of more, evidence tells the ends and those that decide
+MANY = 8  # settings; of more, the evidence names the lowest, the highest and those that decide
 Verdict = Literal["seen", "not seen", "not tested"]
 
 RULE: dict[str, str] = {  # a word of the verdicts, and what it means
@@ -63,79 +63,81 @@ class Comparison:
 
     def __call__(self, rows: Sequence[Row]) -> Claim:
         """By the rule."""
-        claim = self._generally(rows) if self.where == "generally" else self._cell_by_cell(rows)
+        claim = self._generally(rows) if self.where == "generally" else self._each_setting(rows)
         climbs = [_climb(rows, strategy) for strategy in (self.better, self.worse)]
         return replace(claim, evidence=" ".join(part for part in (claim.evidence, *climbs) if part))
 
-    def _cell_by_cell(self, rows: Sequence[Row]) -> Claim:
-        wanted = len({cell(line) for line in rows})
+    def _each_setting(self, rows: Sequence[Row]) -> Claim:
+        wanted = len({setting_of(row) for row in rows})
         level = LEVEL if self.where == "everywhere" else 1 - (1 - LEVEL) / wanted
         gaps = difference(rows, self.better, self.worse, ACCURACY, level)
-        return _judge_cells(self.text, f"{self.better} minus {self.worse}", gaps, wanted, level, self.where)
+        return _judge_settings(self.text, f"{self.better} minus {self.worse}", gaps, wanted, level, self.where)
 
     def _generally(self, rows: Sequence[Row]) -> Claim:
         gap = average(rows, "strategy", self.better, self.worse, ACCURACY)
         if gap is None:
             return Claim(self.text, "not tested", "fewer than two seeds have both strategies in every cell.")
-        cells = places(rows, "strategy")
+        settings = places(rows, "strategy")
         weakest, left = "", gap
-        for where in cells:
-            others = [line for line in rows if cell(line) != where]
-            found = average(others, "strategy", self.better, self.worse, ACCURACY)
-            if found and found.low < left.low:
-                weakest, left = f"; without {where} {points(found)}", found
+        for where in settings:
+            others = [row for row in rows if setting_of(row) != where]
+            without = average(others, "strategy", self.better, self.worse, ACCURACY)
+            if without and without.low < left.low:
+                weakest, left = f"; without {where} {points(without)}", without
         what = f"{self.better} minus {self.worse}, in percentage points"
-        evidence = f"{what}, mean of {len(cells)} cells {points(gap)}{weakest}."
+        evidence = f"{what}, mean of {len(settings)} cells {points(gap)}{weakest}."
         return Claim(self.text, "seen" if left.low > 0 else "not seen", evidence)
 
 
 def _climb(rows: Sequence[Row], strategy: str) -> str:
-    """How often a strategy was still below the goal when its budget ended; empty if never."""
-    climbs = [line["climb"] for line in rows if line["strategy"] == strategy]
+    """How often a strategy was below the goal at the end of its budget; empty if never."""
+    climbs = [row.climb for row in rows if row.strategy == strategy]
     never, known = sum(share == 1 for share in climbs), sum(share is not None for share in climbs)
     silent = f"; {len(climbs) - known} more do not tell" if known < len(climbs) else ""
     return f"{strategy.capitalize()} never got to the goal in {never} of {known} runs{silent}." if never else ""
 
 
-def _judge_cells(
+def _judge_settings(
     text: str, what: str, gaps: Mapping[Any, Mean], wanted: int, level: float = LEVEL, where: str = "everywhere"
 ) -> Claim:
-    cells = {place: gap for place, gap in gaps.items() if gap.n > 1}
-    shown = [place for place, gap in cells.items() if gap.low > 0]
-    if not cells:
+    settings = {place: gap for place, gap in gaps.items() if gap.n > 1}
+    shown = [place for place, gap in settings.items() if gap.low > 0]
+    if not settings:
         return Claim(text, "not tested", "no cell has what is compared with two seeds or more.")
-    lacking = wanted - len(cells)
-    opposite = sum(gap.high < 0 for gap in cells.values())
-    told, decide = "; ".join(f"{place} {points(gap)}" for place, gap in cells.items()), ""
-    if len(cells) > MANY:
-        lowest, highest = (choose(cells, key=lambda place: cells[place].value) for choose in (min, max))
-        told = f"from {lowest} {points(cells[lowest])} to {highest} {points(cells[highest])}"
-        deciding = shown if where == "somewhere" else [place for place in cells if place not in shown]
+    lacking = wanted - len(settings)
+    opposite = sum(gap.high < 0 for gap in settings.values())
+    measured, decide = "; ".join(f"{place} {points(gap)}" for place, gap in settings.items()), ""
+    if len(settings) > MANY:
+        lowest, highest = (choose(settings, key=lambda place: settings[place].value) for choose in (min, max))
+        measured = f"from {lowest} {points(settings[lowest])} to {highest} {points(settings[highest])}"
+        deciding = shown if where == "somewhere" else [place for place in settings if place not in shown]
         if 0 < len(deciding) <= MANY:
-            named = "; ".join(f"{place} {points(cells[place])}" for place in deciding)
+            named = "; ".join(f"{place} {points(settings[place])}" for place in deciding)
             decide = f"; {'these' if where == 'somewhere' else 'the others'}: {named}"
     evidence = (
-        f"{what}, in percentage points{f' ({100 * level:.1f} % intervals)' if level != LEVEL else ''}: {told}. "
-        f"Above 0 in {len(shown)} of {len(cells)} cells"
+        f"{what}, in percentage points{f' ({100 * level:.1f} % intervals)' if level != LEVEL else ''}: {measured}. "
+        f"Above 0 in {len(shown)} of {len(settings)} cells"
         + (f", below 0 in {opposite}" if opposite else "")
         + decide
         + (f"; {lacking} more lack seeds" if lacking else "")
     )
     verdict: Verdict = "seen" if shown else "not tested" if lacking else "not seen"
     if where == "everywhere":
-        verdict = "not seen" if len(shown) < len(cells) else "not tested" if lacking else "seen"
+        verdict = "not seen" if len(shown) < len(settings) else "not tested" if lacking else "seen"
     return Claim(text, verdict, f"{evidence}.")
 
 
 def free_running_is_lower(rows: Sequence[Row]) -> Claim:
     """Whether free-running accuracy is below the paper's measure in every setting."""
     text = "free-running accuracy is below teacher-forced accuracy, the paper's measure"
-    combined = grouped((line for line in rows if line["strategy"] == "combined"), cell)
+    combined = grouped((row for row in rows if row.strategy == "combined"), setting_of)
     gaps = {
-        where: mean([line[ACCURACY] - line["free_running_accuracy"] for line in lines])
+        where: mean([row.teacher_forced_accuracy - row.free_running_accuracy for row in lines])
         for where, lines in combined.items()
     }
-    return _judge_cells(text, "combined, teacher-forced minus free-running", gaps, len({cell(line) for line in rows}))
+    return _judge_settings(
+        text, "combined, teacher-forced minus free-running", gaps, len({setting_of(row) for row in rows})
+    )
 
 
 @dataclass(frozen=True)
@@ -148,8 +150,8 @@ class BestModification:
 
     def __call__(self, rows: Sequence[Row]) -> Claim:
         """By the rule."""
-        found = {other: average(rows, "modification", self.better, other, ACCURACY) for other in self.others}
-        gaps = {other: gap for other, gap in found.items() if gap}
+        every = {other: average(rows, "modification", self.better, other, ACCURACY) for other in self.others}
+        gaps = {other: gap for other, gap in every.items() if gap}
         if len(gaps) < len(self.others):
             return Claim(self.text, "not tested", "not all that is compared has been run with two seeds or more.")
         evidence = "; ".join(f"minus {other} {points(gap)}" for other, gap in gaps.items())
@@ -162,16 +164,16 @@ class BestModification:
 
     def _by_strategy(self, rows: Sequence[Row]) -> str:
         """What the mean over strategies may hide."""
-        found = {
+        gaps = {
             strategy: average(lines, "modification", self.better, self.others[0], ACCURACY)
-            for strategy, lines in grouped(rows, lambda line: line["strategy"]).items()
+            for strategy, lines in grouped(rows, lambda row: row.strategy).items()
         }
-        return "; ".join(f"{strategy} {points(gap)}" for strategy, gap in found.items() if gap)
+        return "; ".join(f"{strategy} {points(gap)}" for strategy, gap in gaps.items() if gap)
 
 
 @dataclass(frozen=True)
 class NoDifference:
-    """Runs that differ in one column alone are alike; `names` says how its two values are called."""
+    """Runs that differ in one column alone are alike; `names` gives its two values a name."""
 
     text: str
     column: str
@@ -179,8 +181,8 @@ class NoDifference:
 
     def __call__(self, rows: Sequence[Row]) -> Claim:
         """By the rule."""
-        one, other = self.names.values()
-        gap = average(rows, self.column, one, other, ACCURACY)
+        first, second = self.names.values()
+        gap = average(rows, self.column, first, second, ACCURACY)
         if gap is None:
             return Claim(self.text, "not tested", "fewer than two seeds.")
         none = f"no difference means: within {100 * NARROW:.0f} percentage points"
@@ -193,10 +195,10 @@ class NoDifference:
 def bias_is_far_below(rows: Sequence[Row]) -> Claim:
     """Whether the model is far above the majority baseline."""
     text = "the outputs' bias is far below the model's accuracy"
-    plain = [line for line in rows if not line["scrambled"]]
+    plain = [row for row in rows if not row.scrambled]
     if len(plain) < 2:
         return Claim(text, "not tested", "fewer than two seeds.")
-    gap = mean([line[ACCURACY] - line["most_frequent_character"] for line in plain])
+    gap = mean([row.teacher_forced_accuracy - row.most_frequent_character for row in plain])
     far = f"far means: more than {100 * FAR:.0f} percentage points"
     evidence = f"accuracy minus guessing: {points(gap)} percentage points; {far}."
     return Claim(text, "seen" if gap.low > FAR else "not seen", evidence)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from execlab.experiments.analyse.claims import Claim
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
 
 
 def judge(rows: Sequence[Row], planned: Mapping[str, int] | None = None) -> list[Claim]:
@@ -20,7 +20,7 @@ def judge(rows: Sequence[Row], planned: Mapping[str, int] | None = None) -> list
 
     `planned` says how many such runs each experiment has. While some are missing, there is no verdict.
     """
-    by = grouped((line for line in rows if line["budget"] == "full"), lambda line: line["experiment"])
+    by = grouped((row for row in rows if row.budget == "full"), lambda row: row.experiment)
     claims = []
     for name in (*EXPERIMENTS, *(name for name in by if name not in EXPERIMENTS)):
         experiment = known_experiment(name)

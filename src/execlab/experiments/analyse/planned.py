@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
     from execlab.training.config import Config
 
 SET_ASIDE: dict[str, Any] = {"precision": "float32", "seed": 0, "data_seed": 0}  # no part of a run's budget
@@ -29,13 +29,13 @@ def planned_runs(folder: Path, rows: Sequence[Row]) -> dict[str, int]:
     entries = read_json(folder / "grid.json", {})
     if not isinstance(entries, dict):
         raise ExeclabError(f"{folder / 'grid.json'} has another shape than execlab writes")
-    budgets = {line["run"]: line["budget"] for line in rows if line["run"] in entries}
+    budgets = {row.run: row.budget for row in rows if row.run in entries}
     for name, entry in entries.items():
         if name not in budgets and isinstance(entry, dict) and "budget" in entry:
             budgets[name] = entry["budget"]
     unknown = [entry for name, entry in entries.items() if name not in budgets]
     counts = {}
-    for experiment, scale in dict.fromkeys((line["experiment"], line["scale"]) for line in rows):
+    for experiment, scale in dict.fromkeys((row.experiment, row.scale) for row in rows):
         short = _short(experiment, scale, unknown) if unknown else 0
         counts[experiment] = sum(budget != "short" for budget in budgets.values()) + len(unknown) - short
     return counts

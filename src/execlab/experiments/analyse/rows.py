@@ -1,179 +1,159 @@
-"""What the runs of a grid found, one row per finished run: results.jsonl, and Parquet if pyarrow is there.
+"""Results of a grid, one row per finished run: results.jsonl, and Parquet if pyarrow is there.
 
-`COLUMNS` says what every column means. `pandas.read_json("results.jsonl", lines=True)` reads the file as it is.
+`Row` says what every column means. `pandas.read_json("results.jsonl", lines=True)` reads the file as it is.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import MISSING, dataclass, field, fields
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from execlab.errors import ExeclabError
-from execlab.experiments.memorization import modification
-from execlab.experiments.run.processes import is_finished
 from execlab.files import read_regular, write_atomically
-from execlab.training import runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from execlab.experiments import Planned
-    from execlab.training.config import Config
-
 ACCURACIES = ("teacher_forced_accuracy", "free_running_accuracy", "exact_match")
-COLUMNS: dict[str, str] = {
-    "experiment": "which figure the run belongs to",
-    "scale": "smoke, laptop or paper",
-    "run": "the run's folder below runs/",
-    "task": "program, addition or memorization",
-    "strategy": "baseline, naive, mix or combined",
-    "length": "digits per integer, at the goal",
-    "nesting": "operations per program, at the goal",
-    "modification": "what is done to the input of memorization; empty for other tasks",
-    "budget": "full, or short: a fixed, smaller number of epochs",
-    "scrambled": "whether the characters are permuted",
-    "order": "the climb of naive and combined: length_first or nesting_first",
-    "seed": "of the model and of the training samples",
-    "climb": "the share of the characters that was read before the goal was reached; 1: never; empty: not recorded",
-    "steps": "steps of learning",
-    "samples": "training samples",
-    "characters": "characters through the model while learning",
-    "seconds": "of learning, without evaluations",
-    "parameters": "numbers that are learned",
-    **{
-        f"{name}{end}": f"{text} ({what})"
-        for name, text in zip(
-            ACCURACIES,
-            (
-                "characters, each given the correct ones before it",
-                "characters, free-running",
-                "whole outputs, free-running",
-            ),
-            strict=True,
-        )
-        for end, what in (("", "test split, at the goal"), ("_low", "95 % interval"), ("_high", "95 % interval"))
-    },
-    "scoring": "2: free-running accuracy is over the longer of output and target; 1: over the target, as before 0.3",
-    "n": "test samples",
-    "chance": "the share of characters that guessing among the possible ones gets right",
-    "most_frequent_character": "the share that the most frequent character per position gets right",
-    "finished": "why learning ended",
-    "precision": "of the products",
-    "kernel": "what did the recurrence",
-    "commit": "of execlab, if it ran from a checkout",
-    "versions": "of Python, PyTorch and what else the bits depend on, as JSON",
-}
-
-NUMBERS = {"length", "nesting", "seed", "steps", "samples", "characters", "seconds", "parameters", "n"}
-NUMBERS |= {
-    "scoring",
-    "chance",
-    "most_frequent_character",
-    *(f"{name}{end}" for name in ACCURACIES for end in ("", "_low", "_high")),
-}
-OTHERS = {"scrambled", "climb", "commit"}  # neither a number nor a text in every row
 LARGEST = 1 << 28  # bytes of results.jsonl
-LATER: dict[str, Any] = {"climb": None, "scoring": 1}  # what rows of 0.1 do not have
 
 
-def labels(experiment: str, scale: str, planned: Planned) -> dict[str, Any]:
-    """The columns of a run that are known before it has begun."""
-    config = planned.config
-    return {
-        "experiment": experiment,
-        "scale": scale,
-        "run": planned.name,
-        "task": config.task,
-        "strategy": config.strategy,
-        "length": config.length,
-        "nesting": config.nesting,
-        "modification": modification(config),
-        "budget": planned.budget,
-        "scrambled": config.scramble is not None,
-        "order": config.strategy_options.get("order", "length_first"),
-        "seed": config.seed,
-    }
+def column(text: str, default: Any = MISSING) -> Any:
+    """A field with its meaning; the default is for rows that are older than the column."""
+    return field(default=default, metadata={"help": text})
 
 
-def climb(config: Config, lines: Sequence[Mapping[str, Any]]) -> float:
-    """The share of a run's characters that was read before the goal was reached."""
-    spent = 0
-    for line in lines:  # an evaluation tells the difficulty of the steps before it
-        if (line["length"], line["nesting"]) == config.goal:
-            return float(spent / lines[-1]["characters"])
-        spent = line["characters"]
-    return 1.0
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """The result of one run; the columns of results.jsonl in their order."""
+
+    experiment: str = column("which figure the run belongs to")
+    scale: str = column("smoke, laptop or paper")
+    run: str = column("the run's folder below runs/")
+    task: str = column("program, addition or memorization")
+    strategy: str = column("baseline, naive, mix or combined")
+    length: int = column("digits per integer, at the goal")
+    nesting: int = column("operations per program, at the goal")
+    modification: str = column("how the input of memorization is modified; empty for other tasks")
+    budget: str = column("full, or short: a fixed, smaller number of epochs")
+    scrambled: bool = column("whether the characters are permuted")
+    order: str = column("the climb of naive and combined: length_first or nesting_first")
+    seed: int = column("of the model and of the training samples")
+    climb: float | None = column(
+        "the share of the characters that was read before the goal was reached; 1: never; empty: not recorded", None
+    )
+    steps: int = column("steps of learning")
+    samples: int = column("training samples")
+    characters: int = column("characters through the model while learning")
+    seconds: float = column("of learning, without evaluations")
+    parameters: int = column("numbers that are learned")
+    teacher_forced_accuracy: float = column(
+        "characters, each given the correct ones before it (test split, at the goal)"
+    )
+    teacher_forced_accuracy_low: float = column("the lower end of its 95 % interval")
+    teacher_forced_accuracy_high: float = column("the upper end of its 95 % interval")
+    free_running_accuracy: float = column("characters, free-running (test split, at the goal)")
+    free_running_accuracy_low: float = column("the lower end of its 95 % interval")
+    free_running_accuracy_high: float = column("the upper end of its 95 % interval")
+    exact_match: float = column("whole outputs, free-running (test split, at the goal)")
+    exact_match_low: float = column("the lower end of its 95 % interval")
+    exact_match_high: float = column("the upper end of its 95 % interval")
+    scoring: int = column(
+        "2: free-running accuracy is over the longer of output and target; 1: over the target, as before 0.3", 1
+    )
+    n: int = column("test samples")
+    chance: float = column("the share of characters that a uniform guess gets right")
+    most_frequent_character: float = column("the share that the most frequent character per position gets right")
+    finished: str = column("why learning ended")
+    precision: str = column("of the matmuls")
+    kernel: str = column("which code computed the recurrence")
+    commit: str | None = column("of execlab, if it ran from a checkout")
+    versions: str = column("of Python, PyTorch and what else the bits depend on, as JSON")
+    extra: dict[str, Any] = field(default_factory=dict)  # columns of another version, kept as they are
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as a line of results.jsonl."""
+        return {**{name: getattr(self, name) for name in COLUMNS}, **self.extra}
 
 
-def row(experiment: str, scale: str, planned: Planned, folder: Path) -> dict[str, Any]:
-    """The row of a finished run."""
-    about, report = runs.read_about(folder), json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    counters, test = report["counters"], report["test"]
-    found = {
-        **labels(experiment, scale, planned),
-        "climb": climb(planned.config, runs.read_metrics(folder)),
-        "steps": counters["step"],
-        "samples": counters["samples"],
-        "characters": counters["characters"],
-        "seconds": round(counters["seconds"], 1),
-        "parameters": about["parameters"],
-        "scoring": test.get("scoring", 1),
-        "n": test["exact_match"]["n"],
-        "chance": test["chance"],
-        "most_frequent_character": test["most_frequent_character"],
-        "finished": counters["finished"],
-        "precision": report["config"]["precision"],
-        "kernel": report["config"]["kernel"],
-        "commit": about["commit"],
-        "versions": json.dumps(about["versions"]),
-    }
-    for name in ACCURACIES:
-        found |= {name: test[name]["value"], f"{name}_low": test[name]["low"], f"{name}_high": test[name]["high"]}
-    return {column: found[column] for column in COLUMNS}
+COLUMNS: dict[str, str] = {each.name: each.metadata["help"] for each in fields(Row) if each.metadata}
+_HINTS = get_type_hints(Row)
+NUMBERS = {name for name in COLUMNS if _HINTS[name] in (int, float)}
+TEXTS = {name for name in COLUMNS if _HINTS[name] is str}
+_LATER = {each.name for each in fields(Row) if each.default is not MISSING}  # what rows of 0.1 do not have
 
 
-def collect(experiment: str, scale: str, grid: Sequence[Planned], folder: Path) -> list[dict[str, Any]]:
-    """The rows of the runs that are finished, in the order of the grid; a row outlives the folder of its run."""
-    found = recorded(folder)
-    for planned in grid:
-        if is_finished(run := folder / "runs" / planned.name):
-            found[planned.name] = row(experiment, scale, planned, run)
-    order = {planned.name: place for place, planned in enumerate(grid)}
-    return sorted(found.values(), key=lambda line: order.get(line["run"], len(order)))  # others: of more seeds, say
+def value(row: Row, name: str) -> Any:
+    """The column that a figure, a claim or a document names."""
+    return getattr(row, name)
 
 
-def recorded(folder: Path) -> dict[str, dict[str, Any]]:
-    """The rows that stand in a folder by name of their run; none if it has no results."""
-    return {line["run"]: line for line in read_rows(folder)} if (folder / "results.jsonl").exists() else {}
+def _row(values: Mapping[str, Any], path: Path) -> Row:
+    """A line of results.jsonl as a row; raises if a column is missing or has the wrong kind of value."""
+    if missing := [name for name in COLUMNS if name not in values and name not in _LATER]:
+        raise ExeclabError(f"{path} has rows without {missing[0]!r}")
+    for name in COLUMNS:
+        content = values.get(name)
+        if name not in values:
+            continue
+        if name in NUMBERS and (isinstance(content, bool) or not isinstance(content, int | float)):
+            raise ExeclabError(f"{path} has a row in which {name} is {repr(content)[:40]}; it must be a number")
+        if name in TEXTS and not isinstance(content, str):
+            raise ExeclabError(f"{path} has a row in which {name} is {repr(content)[:40]}; it must be a text")
+    known = {name: values[name] for name in COLUMNS if name in values}
+    return Row(**known, extra={name: content for name, content in values.items() if name not in COLUMNS})
 
 
-def write_rows(rows: Sequence[dict[str, Any]], folder: Path) -> None:
-    """results.jsonl, and results.parquet where pyarrow is installed; whoever sees both sees the same rows."""
-    table = _as_parquet(rows)
+def read_rows(folder: Path) -> list[Row]:
+    """The rows in results.jsonl."""
+    path = folder / "results.jsonl"
+    try:
+        lines = [json.loads(line) for line in read_regular(path, LARGEST).splitlines()]
+    except FileNotFoundError:
+        raise ExeclabError(f"{folder} holds no results: it has no results.jsonl") from None
+    except ExeclabError:
+        raise
+    except (ValueError, RecursionError):
+        raise ExeclabError(f"{path} is damaged: it is not JSON") from None
+    if not all(isinstance(line, dict) for line in lines):
+        raise ExeclabError(f"{path} is damaged: every line must be a JSON object")
+    return [_row(line, path) for line in lines]
+
+
+def recorded(folder: Path) -> dict[str, Row]:
+    """The rows of a folder by name of their run; none if it has no results."""
+    return {row.run: row for row in read_rows(folder)} if (folder / "results.jsonl").exists() else {}
+
+
+def write_rows(rows: Sequence[Row], folder: Path) -> None:
+    """Write results.jsonl, and results.parquet where pyarrow is installed; both hold the same rows at any moment."""
+    lines = [row.to_json() for row in rows]
+    table = _as_parquet(lines)
     (folder / "results.parquet").unlink(missing_ok=True)
-    write_atomically(folder / "results.jsonl", "".join(json.dumps(line) + "\n" for line in rows).encode(), root=folder)
+    write_atomically(folder / "results.jsonl", "".join(json.dumps(line) + "\n" for line in lines).encode(), root=folder)
     if table is not None:
         write_atomically(folder / "results.parquet", table, root=folder)
 
 
-def _as_parquet(rows: Sequence[dict[str, Any]]) -> bytes | None:
+def _as_parquet(lines: list[dict[str, Any]]) -> bytes | None:
     """The rows as a Parquet file; None without rows or without pyarrow."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         return None
-    if not rows:
+    if not lines:
         return None
     buffer = BytesIO()
-    pq.write_table(pa.Table.from_pylist(list(rows)), buffer)
+    pq.write_table(pa.Table.from_pylist(lines), buffer)
     return buffer.getvalue()
 
 
 def read_json(path: Path, otherwise: Any) -> Any:
-    """What a file beside the rows says; `otherwise` if there is no such file."""
+    """The content of a file beside the rows; `otherwise` if there is no such file."""
     try:
         return json.loads(read_regular(path))
     except FileNotFoundError:
@@ -182,31 +162,3 @@ def read_json(path: Path, otherwise: Any) -> Any:
         raise
     except (ValueError, RecursionError):
         raise ExeclabError(f"{path} is damaged: it is not JSON") from None
-
-
-def _check(line: Mapping[str, Any], path: Path) -> None:
-    """Raise if a column of a row holds something else than execlab writes there."""
-    for name in COLUMNS:
-        value = line[name]
-        if name in NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise ExeclabError(f"{path} has a row in which {name} is {repr(value)[:40]}; it must be a number")
-        if name not in NUMBERS | OTHERS and not isinstance(value, str):
-            raise ExeclabError(f"{path} has a row in which {name} is {repr(value)[:40]}; it must be a text")
-
-
-def read_rows(folder: Path) -> list[dict[str, Any]]:
-    """results.jsonl."""
-    path = folder / "results.jsonl"
-    try:
-        rows = [LATER | json.loads(line) for line in read_regular(path, LARGEST).splitlines()]
-    except FileNotFoundError:
-        raise ExeclabError(f"{folder} holds no results: it has no results.jsonl") from None
-    except ExeclabError:
-        raise
-    except (ValueError, TypeError, RecursionError):
-        raise ExeclabError(f"{path} is damaged: it is not JSON") from None
-    if missing := [name for name in COLUMNS for line in rows if name not in line]:
-        raise ExeclabError(f"{path} has rows without {missing[0]!r}")
-    for line in rows:
-        _check(line, path)
-    return [{**{name: line[name] for name in COLUMNS}, **line} for line in rows]  # in one order

@@ -13,10 +13,12 @@ from functools import cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+from execlab.experiments.analyse.rows import value
 
-    Row = Mapping[str, Any]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from execlab.experiments.analyse.rows import Row
 
 LEVEL = 0.95
 T = TypeVar("T")
@@ -59,13 +61,13 @@ def mean(values: Sequence[float], level: float = LEVEL) -> Mean:
 
 def grouped(rows: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
     """Rows by key, in their order."""
-    found: dict[Any, list[T]] = {}
-    for line in rows:
-        found.setdefault(key(line), []).append(line)
-    return found
+    groups: dict[Any, list[T]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
 
 
-class Cell(NamedTuple):
+class Setting(NamedTuple):
     """What must be equal for two strategies to be compared, and for two seeds to be averaged."""
 
     length: int
@@ -77,7 +79,7 @@ class Cell(NamedTuple):
 
     @property
     def special(self) -> str:
-        """Everything but the difficulty, in words; empty if there is nothing to say."""
+        """Everything except the difficulty, in words; empty for the plain setting."""
         words = [self.modification, "short" * (self.budget == "short"), "scrambled" * self.scrambled]
         return ", ".join(word for word in (*words, "nesting first" * (self.order == "nesting_first")) if word)
 
@@ -86,48 +88,47 @@ class Cell(NamedTuple):
         return f"{hard} {self.special}".strip()
 
 
-def cell(line: Row) -> Cell:
-    """The cell of a row."""
-    return Cell(*(line[name] for name in Cell._fields))
+def setting_of(row: Row) -> Setting:
+    """The setting of a row."""
+    return Setting(*(value(row, name) for name in Setting._fields))
 
 
-def _place(line: Row, by: str) -> Any:
+def _place(row: Row, by: str) -> Any:
     """All that two runs to be compared have in common but their seed."""
-    where = cell(line)
-    common = tuple(value for name, value in zip(Cell._fields, where, strict=True) if name != by)
-    return where if by == "strategy" else (*common, line["strategy"])
+    where = setting_of(row)
+    common = tuple(value for name, value in zip(Setting._fields, where, strict=True) if name != by)
+    return where if by == "strategy" else (*common, row.strategy)
 
 
 def places(rows: Iterable[Row], by: str) -> list[Any]:
-    """Where runs could be compared that differ in one column: the strategy, or a part of a cell."""
-    return list(dict.fromkeys(_place(line, by) for line in rows))
+    """Where runs could be compared that differ in one column: the strategy, or a part of a setting."""
+    return list(dict.fromkeys(_place(row, by) for row in rows))
 
 
-def _gaps(rows: Iterable[Row], by: str, one: Any, other: Any, column: str) -> dict[Any, dict[int, float]]:
-    """Per place `one` minus `other` for every seed that has both."""
-    found = {}
-    for where, lines in grouped(rows, lambda line: _place(line, by)).items():
-        values = {(line[by], line["seed"]): line[column] for line in lines}
-        seeds = sorted({seed for value, seed in values if value == one and (other, seed) in values})
+def _gaps(rows: Iterable[Row], by: str, better: Any, worse: Any, column: str) -> dict[Any, dict[int, float]]:
+    """Per place `better` minus `worse` for every seed that has both."""
+    gaps = {}
+    for where, lines in grouped(rows, lambda row: _place(row, by)).items():
+        values = {(value(row, by), row.seed): value(row, column) for row in lines}
+        seeds = sorted({seed for kind, seed in values if kind == better and (worse, seed) in values})
         if seeds:
-            found[where] = {seed: values[one, seed] - values[other, seed] for seed in seeds}
-    return found
+            gaps[where] = {seed: values[better, seed] - values[worse, seed] for seed in seeds}
+    return gaps
 
 
-def difference(rows: Iterable[Row], one: str, other: str, column: str, level: float = LEVEL) -> dict[Any, Mean]:
-    """Per cell the mean of one strategy minus another, seed by seed."""
-    gaps = _gaps(rows, "strategy", one, other, column)
+def difference(rows: Iterable[Row], better: str, worse: str, column: str, level: float = LEVEL) -> dict[Any, Mean]:
+    """Per setting the mean of one strategy minus another, seed by seed."""
+    gaps = _gaps(rows, "strategy", better, worse, column)
     return {where: mean(list(by_seed.values()), level) for where, by_seed in gaps.items()}
 
 
-def average(rows: Sequence[Row], by: str, one: Any, other: Any, column: str) -> Mean | None:
-    """Over seeds, of the mean over all places of a seed: runs of one seed are no independent witnesses.
+def average(rows: Sequence[Row], by: str, better: Any, worse: Any, column: str) -> Mean | None:
+    """Over seeds, of the mean over all places of a seed: runs of one seed are not independent.
 
     None with fewer than two seeds that are complete: one that lacks a run would be another mean.
     """
-    gaps, whole = list(_gaps(rows, by, one, other, column).values()), len(places(rows, by))
+    gaps, whole = list(_gaps(rows, by, better, worse, column).values()), len(places(rows, by))
     seeds = sorted({seed for by_seed in gaps for seed in by_seed})
-    complete = [
-        found for seed in seeds if len(found := [by_seed[seed] for by_seed in gaps if seed in by_seed]) == whole
-    ]
-    return mean([statistics.fmean(found) for found in complete]) if len(complete) > 1 else None
+    by_place = [[by_seed[seed] for by_seed in gaps if seed in by_seed] for seed in seeds]
+    complete = [statistics.fmean(values) for values in by_place if len(values) == whole]
+    return mean(complete) if len(complete) > 1 else None

@@ -1,6 +1,6 @@
 """Documents whose numbers come from recorded results alone.
 
-A document says in a comment what is to stand there, and `execlab report results --fill FILE` writes it:
+A comment in a document names what belongs there, and `execlab report results --fill FILE` writes it:
 
     <!-- execlab: claims programs -->
     <!-- end -->
@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from execlab.errors import ExeclabError, unknown
 from execlab.experiments.analyse.claims import ACCURACY, RULE, points
 from execlab.experiments.analyse.results import Results
-from execlab.experiments.analyse.rows import ACCURACIES, read_json
-from execlab.experiments.analyse.summary import Mean, average, cell, difference, grouped, mean
+from execlab.experiments.analyse.rows import ACCURACIES, read_json, value
+from execlab.experiments.analyse.summary import Mean, average, difference, grouped, mean, setting_of
 from execlab.experiments.publish.drawing import millions
 from execlab.experiments.publish.figures import captions
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from execlab.experiments.analyse.claims import Claim
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
 
 OPENING = "<!-- execlab:"
 OTHERS = ("baseline", "naive", "mix")  # what combined is compared with
@@ -39,7 +39,7 @@ MARK = re.compile(rf"({OPENING} ([^\n]+?) -->\n)((?:(?!{OPENING}).)*?)(<!-- end 
 
 
 def fill(document: Path, folder: Path) -> str:
-    """The document's text with every block as the results say it."""
+    """The document's text with every block filled in from the results."""
     results = Results(folder, document)
 
     def block(match: re.Match[str]) -> str:
@@ -53,35 +53,35 @@ def fill(document: Path, folder: Path) -> str:
         return match[1] + "\n".join(BLOCKS[kind](results, *words)) + "\n" + match[4]
 
     text = document.read_text(encoding="utf-8")
-    found, count = MARK.subn(block, text)
+    filled, count = MARK.subn(block, text)
     if count != text.count(OPENING):
         raise ExeclabError(f"a block of {document} has no <!-- end -->")
-    return found
+    return filled
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *(f"| {' | '.join(row)} |" for row in rows)]
 
 
-def _percent(found: Mean, digits: int = 1) -> str:
-    low, high = max(found.low, 0.0), min(found.high, 1.0)
-    told = f"{100 * found.value:.{digits}f} %"
-    return f"{told} ({100 * low:.{digits}f} to {100 * high:.{digits}f})" if found.n > 1 else told
+def _percent(share: Mean, digits: int = 1) -> str:
+    low, high = max(share.low, 0.0), min(share.high, 1.0)
+    text = f"{100 * share.value:.{digits}f} %"
+    return f"{text} ({100 * low:.{digits}f} to {100 * high:.{digits}f})" if share.n > 1 else text
 
 
 def _budget(rows: Sequence[Row]) -> str:
-    ends = [min(line["characters"] for line in rows), max(line["characters"] for line in rows)]
+    ends = [min(row.characters for row in rows), max(row.characters for row in rows)]
     return " to ".join(dict.fromkeys(millions(end) for end in ends)) + " M"
 
 
 def _reading(results: Results, claim: Claim) -> str:
-    """What a person makes of a verdict: written for that verdict and no other."""
-    said = results.json("readings.json").get(claim.text, {})
+    """A person's comment on a verdict, written for that verdict and no other."""
+    sentences = results.json("readings.json").get(claim.text, {})
     if claim.verdict == "not tested":
-        return str(said.get(claim.verdict, ""))
-    if claim.verdict not in said:
+        return str(sentences.get(claim.verdict, ""))
+    if claim.verdict not in sentences:
         raise ExeclabError(f"readings.json has no sentence for {claim.text!r} being {claim.verdict}")
-    return str(said[claim.verdict])
+    return str(sentences[claim.verdict])
 
 
 def _sentence(text: str) -> str:
@@ -90,8 +90,8 @@ def _sentence(text: str) -> str:
 
 def claims(results: Results, *names: str) -> list[str]:
     """Each claim of the paper: verdict, evidence, budget, reading."""
-    full = [line for line in results.rows(names) if line["budget"] == "full"]
-    by = grouped(full, lambda line: line["experiment"])
+    full = [row for row in results.rows(names) if row.budget == "full"]
+    by = grouped(full, lambda row: row.experiment)
     lines = [
         (
             claim.text,
@@ -105,7 +105,7 @@ def claims(results: Results, *names: str) -> list[str]:
 
 
 def rule(_results: Results) -> list[str]:
-    """How verdicts are come by."""
+    """The rule behind each verdict."""
     return [f"- **{word}** {means}" for word, means in RULE.items()]
 
 
@@ -120,50 +120,51 @@ def verdicts(results: Results, *names: str) -> list[str]:
 
 
 def gaps(results: Results, *names: str) -> list[str]:
-    """Combined minus each other strategy in percentage points: the mean over cells, and how many cells show it."""
+    """Combined minus each other strategy in percentage points: the mean over settings, and how many of them show it."""
     lines = []
     for name in names:
-        rows = [line for line in results.rows([name]) if line["budget"] == "full"]
-        told = []
+        rows = [row for row in results.rows([name]) if row.budget == "full"]
+        texts = []
         for other in OTHERS:
-            by_cell = difference(rows, "combined", other, ACCURACY).values()
-            shown = f"{sum(gap.low > 0 for gap in by_cell)} of {len(by_cell)} cells"
+            by_setting = difference(rows, "combined", other, ACCURACY).values()
+            shown = f"{sum(gap.low > 0 for gap in by_setting)} of {len(by_setting)} cells"
             gap = average(rows, "strategy", "combined", other, ACCURACY)
-            told.append(f"{points(gap)}, {shown}" if gap else "not all runs are done")
-        lines.append([name, *told, _budget(rows)])
+            texts.append(f"{points(gap)}, {shown}" if gap else "not all runs are done")
+        lines.append([name, *texts, _budget(rows)])
     return _table(["Percentage points: combined minus", *OTHERS, "Characters"], lines)
 
 
 def cells(results: Results, name: str, column: str = "teacher_forced_accuracy", budget: str = "full") -> list[str]:
-    """Means over seeds, a line per cell and a column per strategy, of an accuracy or of the climb where it is known."""
+    """Means over seeds of an accuracy or of the climb: a line per setting and a column per strategy."""
     if column not in (*ACCURACIES, "climb"):
         raise unknown("column", column, (*ACCURACIES, "climb"))
-    rows = [line for line in results.rows([name]) if line["budget"] == budget and line[column] is not None]
+    rows = [row for row in results.rows([name]) if row.budget == budget and value(row, column) is not None]
     if not rows:
         raise ExeclabError(f"{results.document} asks for cells of {name} with the budget {budget!r}: there are none")
-    strategies = list(dict.fromkeys(line["strategy"] for line in rows))
-    by_cell = grouped(rows, cell)
+    strategies = list(dict.fromkeys(row.strategy for row in rows))
+    by_setting = grouped(rows, setting_of)
     lines = []
-    for where, found in by_cell.items():
-        by = grouped(found, lambda line: line["strategy"])
-        counts = [len(by.get(one, [])) for one in strategies]
-        guessed = fmean(line["most_frequent_character"] for line in found)
+    for where, alike in by_setting.items():
+        by = grouped(alike, lambda row: row.strategy)
+        counts = [len(by.get(strategy, [])) for strategy in strategies]
+        means = {name: _percent(mean([value(row, column) for row in by[name]])) for name in by}
+        guessed = fmean(row.most_frequent_character for row in alike)
         lines.append(
             {
                 "Length": str(where.length),
                 "Nesting": str(where.nesting),
                 "": where.special,
-                **{one: _percent(mean([line[column] for line in by[one]])) if one in by else "" for one in strategies},
+                **{strategy: means.get(strategy, "") for strategy in strategies},
                 "guessing": f"{100 * guessed:.1f} %",
                 "Seeds": "/".join(str(n) for n in (counts if len(set(counts)) > 1 else counts[:1])),
-                "Characters": _budget(found),
-                "Products": " and ".join(dict.fromkeys(line["precision"] for line in found)),
+                "Characters": _budget(alike),
+                "Products": " and ".join(dict.fromkeys(row.precision for row in alike)),
             }
         )
     left_out = {
-        "Products": len({line["Products"] for line in lines}) == 1,  # said by the figure's caption, or float32
-        "Nesting": all(where.nesting == 1 for where in by_cell),
-        "": not any(where.special for where in by_cell),
+        "Products": len({line["Products"] for line in lines}) == 1,  # the figure's caption has it, or it is float32
+        "Nesting": all(where.nesting == 1 for where in by_setting),
+        "": not any(where.special for where in by_setting),
         "guessing": column != "teacher_forced_accuracy",  # what is guessed are characters
     }
     heads = [head for head in lines[0] if not left_out.get(head)]
@@ -172,11 +173,11 @@ def cells(results: Results, name: str, column: str = "teacher_forced_accuracy", 
 
 def figure(results: Results, name: str, picture: str) -> list[str]:
     """A picture with n, seeds and budget below it."""
-    said = captions(results.rows([name]))
-    if picture not in said:
-        raise unknown("figure", picture, said)
+    texts = captions(results.rows([name]))
+    if picture not in texts:
+        raise unknown("figure", picture, texts)
     path = os.path.relpath(results.folder / name / "figures" / f"{picture}.png", results.document.parent)
-    return [f"![{picture.replace('_', ' ')}]({path})", "", f"*{said[picture]}*"]
+    return [f"![{picture.replace('_', ' ')}]({path})", "", f"*{texts[picture]}*"]
 
 
 def runs(results: Results, *patterns: str) -> list[str]:
@@ -194,11 +195,11 @@ def seeds(results: Results, *patterns: str) -> list[str]:
     """The same as means over seeds, a line per task of a pattern."""
     lines = []
     for pattern in patterns:
-        for what, found in grouped(results.runs([pattern]), lambda run: run.what).items():
-            scores = {name: mean([run.scores[name].value for run in found]) for name in ACCURACIES}
-            told = [_percent(scores[name], 2) for name in ("exact_match", "teacher_forced_accuracy")]
-            samples, minutes = _ends(run.samples for run in found), _ends(round(run.seconds / 60) for run in found)
-            lines.append([what, *told, str(len(found)), samples, minutes])
+        for what, alike in grouped(results.runs([pattern]), lambda run: run.what).items():
+            scores = {name: mean([run.scores[name].value for run in alike]) for name in ACCURACIES}
+            accuracies = [_percent(scores[name], 2) for name in ("exact_match", "teacher_forced_accuracy")]
+            samples, minutes = _ends(run.samples for run in alike), _ends(round(run.seconds / 60) for run in alike)
+            lines.append([what, *accuracies, str(len(alike)), samples, minutes])
     return _table(["Task", "Exact match", "Teacher-forced", "Seeds", "Samples", "Minutes"], lines)
 
 
@@ -209,34 +210,34 @@ def _ends(counts: Iterable[int]) -> str:
 
 
 def machines(results: Results, *names: str) -> list[str]:
-    """Where and how long."""
+    """On which machines the runs were made, and how long they took."""
     lines = []
     for name in names:
         rows = results.rows([name])
-        said = [json.loads(line["versions"]) for line in rows]
-        told = [
-            f"{one.get('processor')}, {one.get('kernel', '').rpartition(', ')[2]}, Python {one.get('python')}, "
-            f"torch {one.get('torch')}"
-            if one
+        recorded = [json.loads(row.versions) for row in rows]
+        texts = [
+            f"{known.get('processor')}, {known.get('kernel', '').rpartition(', ')[2]}, Python {known.get('python')}, "
+            f"torch {known.get('torch')}"
+            if known
             else "not recorded"
-            for one in said
+            for known in recorded
         ]
         planned = len(read_json(results.folder / name / "grid.json", rows))
-        count = {one: told.count(one) for one in dict.fromkeys(told)}
+        count = {known: texts.count(known) for known in dict.fromkeys(texts)}
         lines.append(
             [
                 name,
                 f"{len(rows)} of {planned}",
-                f"{sum(line['characters'] for line in rows) / 1e6:,.0f} M",
-                f"{sum(line['seconds'] for line in rows) / 3600:.1f} h",
-                "; ".join(f"{one} ({n})" if len(count) > 1 else one for one, n in count.items()),
+                f"{sum(row.characters for row in rows) / 1e6:,.0f} M",
+                f"{sum(row.seconds for row in rows) / 3600:.1f} h",
+                "; ".join(f"{known} ({n})" if len(count) > 1 else known for known, n in count.items()),
             ]
         )
     return _table(["Experiment", "Runs", "Characters", "Core hours", "Machine"], lines)
 
 
 def calibration(results: Results) -> list[str]:
-    """What `combined` needed, cell by cell."""
+    """How many characters `combined` needed in each setting."""
     lines = [
         [
             line["task"],
@@ -251,37 +252,36 @@ def calibration(results: Results) -> list[str]:
 
 
 def examples(results: Results, name: str, count: str = "2") -> list[str]:
-    """Test samples with what each strategy's model prints."""
+    """Test samples with the output of each strategy's model."""
     if not count.isdecimal():
         raise ExeclabError(f"{results.document} asks for {count!r} examples; it must be a whole number")
     lines = []
     for setting in results.json(f"{name}/examples.json"):
         lines += [f"Length {setting['length']}, nesting {setting['nesting']}:", ""]
         for example in setting["examples"][: int(count)]:
-            said = [
+            outputs = [
                 f"{strategy} {text}{'' if text == example['target'] else ' (wrong)'}"
                 for strategy, text in example["predictions"].items()
             ]
-            lines += ["```", example["input"], "```", f"Target {example['target']}; " + "; ".join(said) + ".", ""]
+            lines += ["```", example["input"], "```", f"Target {example['target']}; " + "; ".join(outputs) + ".", ""]
     return lines[:-1]
 
 
 def published(results: Results, *names: str) -> list[str]:
     """What others have published (published.json), and beside it our models, free-running on the mix distribution."""
-    ours = [(results.json(f"mix/{name}.json"), results.json(f"universal/{name}.json")["counters"]) for name in names]
+    ours = [(results.evaluated(f"mix/{name}.json"), results.report(f"universal/{name}.json")) for name in names]
     lines = []
-    for task, found in grouped(ours, lambda pair: pair[0]["task"]).items():
+    for task, models in grouped(ours, lambda pair: pair[0].task).items():
         for line in results.json("published.json"):
             if line["task"] == task:
                 scores = [f"{100 * line[name]:.0f} %" for name in ("characters", "sequences")]
                 lines.append([task, line["source"], *scores, "", "not known"])
-        for line, counters in found:
-            scores = [_percent(Mean(**line[name])) for name in ("free_running_accuracy", "exact_match")]
-            hardest = f"length up to {line['length']}" + (
-                f", nesting up to {line['nesting']}" if line["nesting"] > 1 else ""
-            )
-            spent = f"{counters['characters'] / 1e6:.0f} M characters, {counters['seconds'] / 60:.0f} minutes"
-            lines.append([task, f"execlab, {hardest}", *scores, f"{line['exact_match']['n']:,}", spent])
+        for model, report in models:
+            whole, counters = model.test.scores.exact_match, report.counters
+            scores = [_percent(Mean(*score)) for score in (model.test.scores.free_running_accuracy, whole)]
+            hardest = f"length up to {model.length}" + f", nesting up to {model.nesting}" * (model.nesting > 1)
+            spent = f"{counters.characters / 1e6:.0f} M characters, {counters.seconds / 60:.0f} minutes"
+            lines.append([task, f"execlab, {hardest}", *scores, f"{whole.n:,}", spent])
     return _table(["Task", "Model", "Characters", "Whole outputs", "Test samples", "Training"], lines)
 
 

@@ -9,7 +9,6 @@ from itertools import pairwise
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from execlab.experiments.analyse.claims import ACCURACY
 from execlab.experiments.analyse.summary import grouped, mean
 from execlab.training.curves import COLOURS
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
 
 MARKS = {  # colour, marker, line: the paper's strategies and no others, so that old figures stay as they are
     "baseline": (COLOURS[0], "o", ":"),
@@ -36,25 +35,25 @@ def millions(characters: int) -> str:
 def budgets(rows: Sequence[Row], key: Callable[[Row], Any]) -> dict[Any, str]:
     """Characters per run, in millions, by place in a figure."""
     by = grouped(rows, key)
-    return {where: f"{millions(max(line['characters'] for line in found))} M" for where, found in by.items()}
+    return {where: f"{millions(max(row.characters for row in alike))} M" for where, alike in by.items()}
 
 
 def strategies(axes: Axes, rows: Sequence[Row], place: Callable[[Row], float], joined: bool = True) -> None:
     """Means with intervals, side by side so that none hides another, and every seed as a faint point."""
-    places = sorted({place(line) for line in rows})
+    places = sorted({place(row) for row in rows})
     aside = (0.04 if joined else 0.15) * min((b - a for a, b in pairwise(places)), default=1)
     for number, (strategy, (colour, marker, dash)) in enumerate(MARKS.items()):
-        lines = [line for line in rows if line["strategy"] == strategy]
+        lines = [row for row in rows if row.strategy == strategy]
         points = sorted(grouped(lines, place).items())
-        means = [mean([100 * line[ACCURACY] for line in found]) for _, found in points]
+        means = [mean([100 * row.teacher_forced_accuracy for row in over_seeds]) for _, over_seeds in points]
         moved = (number - (len(MARKS) - 1) / 2) * aside
         if points:
             axes.errorbar(
                 [where + moved for where, _ in points],
-                [found.value for found in means],
+                [over_seeds.value for over_seeds in means],
                 yerr=[
-                    [found.value - max(found.low, 0.0) for found in means],
-                    [min(found.high, 100.0) - found.value for found in means],
+                    [over_seeds.value - max(over_seeds.low, 0.0) for over_seeds in means],
+                    [min(over_seeds.high, 100.0) - over_seeds.value for over_seeds in means],
                 ],
                 color=colour,
                 marker=marker,
@@ -63,8 +62,8 @@ def strategies(axes: Axes, rows: Sequence[Row], place: Callable[[Row], float], j
                 label=strategy,
             )
         axes.plot(
-            [place(line) + moved for line in lines],
-            [100 * line[ACCURACY] for line in lines],
+            [place(row) + moved for row in lines],
+            [100 * row.teacher_forced_accuracy for row in lines],
             color=colour,
             marker=".",
             linestyle="",
@@ -75,8 +74,8 @@ def strategies(axes: Axes, rows: Sequence[Row], place: Callable[[Row], float], j
 
 
 def by_length(axes: Axes, rows: Sequence[Row], title: str) -> None:
-    strategies(axes, rows, lambda line: float(line["length"]))
-    characters = budgets(rows, lambda line: line["length"])
+    strategies(axes, rows, lambda row: float(row.length))
+    characters = budgets(rows, lambda row: row.length)
     axes.set(title=title, xlabel="length, and characters per run")
     axes.set_xticks(sorted(characters), [f"{length}\n{characters[length]}" for length in sorted(characters)])
 
@@ -112,5 +111,5 @@ def heat_map(
     return image
 
 
-def difficulty(line: Row) -> tuple[int, int]:
-    return line["length"], line["nesting"]
+def difficulty(row: Row) -> tuple[int, int]:
+    return row.length, row.nesting

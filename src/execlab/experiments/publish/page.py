@@ -16,8 +16,8 @@ from execlab.evaluation.scores import SCORING
 from execlab.experiments.analyse.claims import RULE
 from execlab.experiments.analyse.judge import judge
 from execlab.experiments.analyse.planned import planned_runs
-from execlab.experiments.analyse.rows import ACCURACIES, read_json, read_rows
-from execlab.experiments.analyse.summary import cell, grouped, mean
+from execlab.experiments.analyse.rows import ACCURACIES, read_json, read_rows, value
+from execlab.experiments.analyse.summary import grouped, mean, setting_of
 from execlab.experiments.publish.figures import draw
 from execlab.files import write_atomically
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
 
 HEADS = (
     *("experiment", "length", "nesting", "", "strategy", "seeds"),
@@ -49,19 +49,19 @@ def write_page(folder: Path) -> Path:
     values = {
         "title": _title(rows),
         "rows": rows,
-        "experiments": ", ".join(sorted({line["experiment"] for line in rows})),
-        "characters": sum(line["characters"] for line in rows),
-        "hours": sum(line["seconds"] for line in rows) / 3600,
+        "experiments": ", ".join(sorted({row.experiment for row in rows})),
+        "characters": sum(row.characters for row in rows),
+        "hours": sum(row.seconds for row in rows) / 3600,
         "planned": len(grid),
-        "missing": sorted(set(grid) - {line["run"] for line in rows}),  # whoever reads the verdicts must know
+        "missing": sorted(set(grid) - {row.run for row in rows}),  # whoever reads the verdicts must know
         "claims": judge(rows, planned_runs(folder, rows)),
         "rule": RULE,
         "figures": [Figure(name, caption, _inline(svg)) for name, (caption, svg) in drawn.items()],
-        "scoring_before": sum(line["scoring"] < SCORING for line in rows),
+        "scoring_before": sum(row.scoring < SCORING for row in rows),
         "heads": HEADS,
         "table": _table(rows),
         "examples": read_json(folder / "examples.json", []),
-        "commits": ", ".join(sorted({str(line["commit"]) for line in rows})),
+        "commits": ", ".join(sorted({str(row.commit) for row in rows})),
         "versions": _versions(rows),
         "shared": _shared(grid),
     }
@@ -82,7 +82,7 @@ def _inline(svg: bytes) -> Markup:
 
 
 def _title(rows: Sequence[Row]) -> str:
-    names = ", ".join(sorted({line["experiment"] for line in rows}) + sorted({line["scale"] for line in rows}))
+    names = ", ".join(sorted({row.experiment for row in rows}) + sorted({row.scale for row in rows}))
     return f"{names}: report of execlab" if rows else "report of execlab"
 
 
@@ -96,21 +96,21 @@ def _object(path: Path) -> dict[str, Any]:
 def _table(rows: Sequence[Row]) -> list[list[Any]]:
     table = []
     for (experiment, where, strategy), lines in grouped(
-        rows, lambda line: (line["experiment"], cell(line), line["strategy"])
+        rows, lambda row: (row.experiment, setting_of(row), row.strategy)
     ).items():
         values: list[Any] = [experiment, where.length, where.nesting, where.special, strategy, len(lines)]
         for name in ACCURACIES:
-            over_seeds = mean([100 * line[name] for line in lines])
+            over_seeds = mean([100 * value(row, name) for row in lines])
             values.append(f"{over_seeds.value:.1f}" + (f" ± {over_seeds.half:.1f}" if over_seeds.n > 1 else ""))
-        values.append(round(sum(line["characters"] for line in lines) / len(lines)))
+        values.append(round(sum(row.characters for row in lines) / len(lines)))
         table.append(values)
     return table
 
 
 def _versions(rows: Sequence[Row]) -> dict[str, str]:
-    recorded = [json.loads(line["versions"]) for line in rows]
-    names = dict.fromkeys(name for one in recorded for name in one)
-    return {name: "; ".join(sorted({str(one.get(name)) for one in recorded})) for name in names}
+    recorded = [json.loads(row.versions) for row in rows]
+    names = dict.fromkeys(name for versions in recorded for name in versions)
+    return {name: "; ".join(sorted({str(versions.get(name)) for versions in recorded})) for name in names}
 
 
 def _shared(grid: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """The same grid on a Ray cluster: one that exists, or one started on this machine.
 
-A run is a Ray task that does nothing but start and attend the same process that the local engine starts. All nodes see
+A run is a Ray task that starts and watches the same process that the local engine starts. All nodes see
 the grid's folder (a shared file system); what is lost with a node is what a run did since its last checkpoint. A
 process whose node was given up may still be alive: the mark of ownership in the run's folder (locking.py) keeps it
 from writing once another has taken over.
@@ -36,14 +36,14 @@ def attend(folder: str, name: str, *trusted: str) -> str:
     process = processes.start(Path(folder), name, *trusted)
     try:
         while process.poll() is None:
-            time.sleep(0.2)  # a wait() would not hear that the task is cancelled
+            time.sleep(0.2)  # a wait() would not notice that the task is cancelled
     except BaseException:
         processes.stop([process])
         raise
     return processes.reason(Path(folder), name, process)
 
 
-_attend = ray.remote(num_cpus=1, max_retries=0)(attend)  # retries are the grid's, so that they are counted and told
+_attend = ray.remote(num_cpus=1, max_retries=0)(attend)  # retries are the grid's, so that they are counted and reported
 
 
 class RayEngine:
@@ -102,5 +102,5 @@ def connect(workers: int | None, address: str | None) -> None:
                 **shared,
             )
     except (OSError, OverflowError, RuntimeError, ValueError) as error:
-        told = " ".join(str(error).split())[:200]
-        raise ExeclabError(f"no Ray cluster could be joined{f' at {address}' if address else ''}: {told}") from None
+        reason = " ".join(str(error).split())[:200]
+        raise ExeclabError(f"no Ray cluster could be joined{f' at {address}' if address else ''}: {reason}") from None

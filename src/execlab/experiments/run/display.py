@@ -1,4 +1,4 @@
-"""How far a grid is, on standard error: one live line on a terminal, plain lines elsewhere."""
+"""How far a grid is, on standard error: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from execlab.training import runs
+from execlab.progress import Bar
+from execlab.training.metrics import read_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from rich.live import Live
 
     from execlab.experiments import Planned
 
@@ -43,18 +42,19 @@ class GridProgress:
         return spent / max(whole, 1.0)
 
     def _share(self, planned: Planned) -> float:
-        lines = runs.read_metrics(self.folder / "runs" / planned.name)
+        lines = read_metrics(self.folder / "runs" / planned.name)
         config = planned.config
         if not lines:
             return 0.0
-        limits = ((config.steps, "step"), (config.samples, "samples"), (config.characters, "characters"))
-        return max((lines[-1][column] / limit for limit, column in limits if limit), default=0.0)
+        last = lines[-1]
+        spent = ((last.step, config.steps), (last.samples, config.samples), (last.characters, config.characters))
+        return max((done / limit for done, limit in spent if limit), default=0.0)
 
     def best(self) -> str:
         """The best accuracy among the runs so far."""
-        lines = {name: runs.read_metrics(self.folder / "runs" / name) for name in (*self.done, *self.running)}
+        lines = {name: read_metrics(self.folder / "runs" / name) for name in (*self.done, *self.running)}
         best = [
-            (max(line["goal_teacher_forced_accuracy"] for line in metrics), name)
+            (max(line.goal_teacher_forced_accuracy for line in metrics), name)
             for name, metrics in lines.items()
             if metrics
         ]
@@ -80,12 +80,12 @@ class Watch:
     def __init__(self) -> None:
         self.shown = time.monotonic()
         self.terminal = sys.stderr.isatty()
-        self.live: Live | None = None
+        self.bar: Bar | None = None
 
     def say(self, sentence: str) -> None:
         """Print a line that stays."""
-        if self.live:
-            self.live.console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+        if self.bar:
+            self.bar.say(sentence)
         else:
             print(sentence, file=sys.stderr, flush=True)
 
@@ -98,22 +98,11 @@ class Watch:
         if not self.terminal:
             print(progress.sentence(), file=sys.stderr, flush=True)
             return
-        from rich.text import Text
-
-        self._started().update(Text(progress.sentence(), no_wrap=True, overflow="ellipsis"), refresh=True)
-
-    def _started(self) -> Live:
-        """The live line, which begins with the first thing shown."""
-        if self.live is None:
-            from rich.console import Console
-            from rich.live import Live
-
-            self.live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
-            self.live.start()
-        return self.live
+        self.bar = self.bar or Bar()
+        self.bar.show(progress.spent(), progress.sentence())
 
     def close(self) -> None:
-        """Remove the live line; plain messages may follow."""
-        if self.live:
-            self.live.stop()
-            self.live = None
+        """Remove the bar; plain messages may follow."""
+        if self.bar:
+            self.bar.close()
+            self.bar = None

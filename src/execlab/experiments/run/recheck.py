@@ -7,22 +7,23 @@ import tempfile
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from execlab.errors import ExeclabError
-from execlab.experiments.analyse.rows import ACCURACIES, collect, read_rows
+from execlab.experiments.analyse.rows import ACCURACIES, read_rows, value
+from execlab.experiments.run.collect import collect
 from execlab.experiments.run.engine import LocalEngine, run_grid
 from execlab.experiments.run.work import read_recorded
 
 if TYPE_CHECKING:
-    from execlab.experiments.analyse.summary import Row
+    from execlab.experiments.analyse.rows import Row
     from execlab.experiments.run.display import Watch
 
 COMPARED = (*ACCURACIES, "steps", "samples", "characters", "n")
 
 
 class Checked(NamedTuple):
-    """What came out of a run that was done again."""
+    """The result of a run that was done again."""
 
     name: str
     differences: dict[str, tuple[object, object]]  # column: recorded, now
@@ -31,34 +32,33 @@ class Checked(NamedTuple):
 
 def recheck(folder: Path, pattern: str, workers: int, watch: Watch) -> list[Checked]:
     """Do the runs of a grid whose names fit once more, in a folder of their own, and compare their rows."""
-    rows = {line["run"]: line for line in read_rows(folder)}
+    rows = {row.run: row for row in read_rows(folder)}
     planned = read_recorded(folder, [], rows)
     names = [name for name in rows if fnmatchcase(name, pattern)]
     if not names:
         raise ExeclabError(f"{folder} has no row of a run named {pattern!r}; the first is {next(iter(rows), None)}")
     # What `auto` meant then is part of the run.
-    grid = [
-        planned[name]._replace(
-            config=replace(planned[name].config, precision=rows[name]["precision"], kernel=rows[name]["kernel"])
-        )
-        for name in names
-    ]
+    grid = []
+    for name in names:
+        then: Any = rows[name]
+        config = replace(planned[name].config, precision=then.precision, kernel=then.kernel)
+        grid.append(planned[name]._replace(config=config))
     with tempfile.TemporaryDirectory(prefix="execlab-recheck-") as place:
         fresh = Path(place)
         progress = run_grid(grid, fresh, LocalEngine(fresh, workers), watch)
         for name, reason in progress.failed.items():
             raise ExeclabError(f"{name} could not be done again: {reason}")
-        again = {line["run"]: line for line in collect("", "", grid, fresh)}
+        again = {row.run: row for row in collect("", "", grid, fresh)}
     return [_compare(rows[name], again[name]) for name in names]
 
 
 def _compare(then: Row, now: Row) -> Checked:
     # What was scored by another rule cannot be the same.
-    compared = [name for name in COMPARED if name != "free_running_accuracy" or then["scoring"] == now["scoring"]]
-    before, here = json.loads(then["versions"]), json.loads(now["versions"])
+    compared = [name for name in COMPARED if name != "free_running_accuracy" or then.scoring == now.scoring]
+    before, here = json.loads(then.versions), json.loads(now.versions)
     return Checked(
-        then["run"],
-        {name: (then[name], now[name]) for name in compared if then[name] != now[name]},
+        then.run,
+        {name: (value(then, name), value(now, name)) for name in compared if value(then, name) != value(now, name)},
         {
             name: (before.get(name), here.get(name))
             for name in here.keys() | before

@@ -11,8 +11,9 @@ from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
 from execlab.experiments import find_experiment, make_grid
-from execlab.experiments.analyse.rows import collect, labels, read_json, read_rows, recorded, write_rows
+from execlab.experiments.analyse.rows import read_json, read_rows, recorded, write_rows
 from execlab.experiments.publish.page import write_page
+from execlab.experiments.run.collect import collect, relabelled
 from execlab.experiments.run.cost import workers_here
 from execlab.experiments.run.display import Watch
 from execlab.experiments.run.engine import LocalEngine, run_grid
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from execlab.experiments import Planned
+    from execlab.experiments.analyse.rows import Row
     from execlab.experiments.run.display import GridProgress
     from execlab.experiments.run.engine import Engine
-    from execlab.training.config import Config, Precision
+    from execlab.training.config import Config
 
 EXAMPLES = 6  # per setting
 
@@ -60,7 +62,7 @@ def run_experiment(
     *,
     seeds: int | None = None,
     workers: int | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Run an experiment's grid on this machine and write its report; returns a row per run.
 
     Naming an import path here is consent to import it. Called again, it goes on where it stopped.
@@ -88,11 +90,11 @@ def _reproduce(
     known = find_experiment(experiment)
     prints = known.prints_examples
     if others and prints:
-        raise ExeclabError(f"{experiment} prints what its models say, and a row has no model: it takes no others' rows")
-    for line in recorded(folder).values():
-        if (line["experiment"], line["scale"]) != (experiment, scale):
-            told = f"{line['experiment']} at scale {line['scale']}"
-            raise ExeclabError(f"{folder} holds the results of {told}; choose another folder")
+        raise ExeclabError(f"{experiment} prints outputs of its models, and a row has no model; leave out --rows-of")
+    for row in recorded(folder).values():
+        if (row.experiment, row.scale) != (experiment, scale):
+            other = f"{row.experiment} at scale {row.scale}"
+            raise ExeclabError(f"{folder} holds the results of {other}; choose another folder")
 
     _drop_unlisted(grid, folder, watch)
     if others:
@@ -111,7 +113,7 @@ def _reproduce(
 
 
 def _drop_unlisted(grid: Sequence[Planned], folder: Path, watch: Watch) -> None:
-    """Rows whose run grid.json does not list: nothing tells which run it was, so those of the grid are made again."""
+    """Drop rows whose run grid.json does not list: which run it was is unknown, so those of the grid run again."""
     rows = recorded(folder)
     unlisted = rows.keys() - read_recorded(folder, [], rows).keys()
     again = unlisted & {planned.name for planned in grid}
@@ -123,19 +125,19 @@ def _drop_unlisted(grid: Sequence[Planned], folder: Path, watch: Watch) -> None:
 
 
 def settle(grid: Sequence[Planned], folders: Sequence[Path]) -> list[Planned]:
-    """The grid with `auto` decided: all runs of a difficulty have one precision, so that they can be compared.
+    """The grid with `auto` resolved: all runs of a difficulty have one precision, so that they can be compared.
 
     It is that of the runs that were done or begun in one of the folders, wherever that was; of the first run of a
     difficulty it is what this machine does well.
     """
     if all(planned.config.precision != "auto" for planned in grid):
         return list(grid)
-    known: dict[Difficulty, Precision] = {}
+    known: dict[Difficulty, Any] = {}
     for folder in folders:
-        for line in recorded(folder).values():
-            known.setdefault(Difficulty(line["length"], line["nesting"]), line["precision"])
+        for row in recorded(folder).values():
+            known.setdefault(Difficulty(row.length, row.nesting), row.precision)
         for about in sorted(folder.glob("runs/*/config.json")):
-            begun = runs.config_from(runs.read_about(about.parent), about)
+            begun = runs.read_about(about.parent).config
             known.setdefault(begun.goal, begun.precision)
     here = hardware.resolve(grid[0].config).precision
     return [
@@ -144,11 +146,11 @@ def settle(grid: Sequence[Planned], folders: Sequence[Path]) -> list[Planned]:
     ]
 
 
-def elsewhere(others: Sequence[Path]) -> dict[Config, dict[str, Any]]:
-    """The rows in other folders by what their run is."""
-    known: dict[Config, dict[str, Any]] = {}
+def elsewhere(others: Sequence[Path]) -> dict[Config, Row]:
+    """The rows in other folders by the Config of their run."""
+    known: dict[Config, Row] = {}
     for other in others:
-        rows = {line["run"]: line for line in read_rows(other)}
+        rows = {row.run: row for row in read_rows(other)}
         known |= {planned.config: rows[name] for name, planned in read_recorded(other, [], rows).items()}
     return known
 
@@ -159,7 +161,7 @@ def borrow(experiment: str, scale: str, grid: Sequence[Planned], folder: Path, o
     before = read_recorded(folder, [], rows)
     taken = [planned for planned in grid if planned.name not in rows and planned.config in known]
     for planned in taken:
-        rows[planned.name] = {**known[planned.config], **labels(experiment, scale, planned)}
+        rows[planned.name] = relabelled(known[planned.config], experiment, scale, planned)
         before[planned.name] = planned
     if taken:
         write_grid(folder, before.values())
@@ -168,10 +170,10 @@ def borrow(experiment: str, scale: str, grid: Sequence[Planned], folder: Path, o
 
 
 def write_examples(grid: Sequence[Planned], folder: Path, strategies: Sequence[str]) -> None:
-    """examples.json: for each setting some test samples, and what each strategy's model says."""
+    """examples.json: for each setting some test samples, and the output of each strategy's model."""
     path = folder / "examples.json"
     before = read_json(path, [])
-    settings: dict[tuple[int, int], dict[str, Any]] = {(said["length"], said["nesting"]): said for said in before}
+    settings: dict[tuple[int, int], dict[str, Any]] = {(entry["length"], entry["nesting"]): entry for entry in before}
     for planned in grid:
         config, run = planned.config, folder / "runs" / planned.name
         where = config.length, config.nesting
@@ -189,9 +191,9 @@ def write_examples(grid: Sequence[Planned], folder: Path, strategies: Sequence[s
                 "examples": [{"input": s.input, "target": s.target, "predictions": {}} for s in samples],
             },
         )
-        said = answer(loop.reader_of(trained, model), samples)
-        for example, found in zip(setting["examples"], said, strict=True):
-            said_by = {**example["predictions"], config.strategy: found.free_running}
-            example["predictions"] = {name: said_by[name] for name in strategies if name in said_by}
+        answers = answer(loop.reader_of(trained, model), samples)
+        for example, printed in zip(setting["examples"], answers, strict=True):
+            outputs = {**example["predictions"], config.strategy: printed.free_running}
+            example["predictions"] = {name: outputs[name] for name in strategies if name in outputs}
     text = json.dumps(list(settings.values()), indent=1)
     write_atomically(path, (text + "\n").encode(), root=folder)

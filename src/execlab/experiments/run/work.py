@@ -58,7 +58,7 @@ def _work(folder: Path, config: Config) -> None:
 
 def check_same(folder: Path, config: Config) -> None:
     """Whether a run that was begun is the one that the grid means."""
-    begun = runs.config_from(runs.read_about(folder), folder / "config.json")
+    begun = runs.read_about(folder).config
     # What `auto` meant where it was begun stays.
     left_open = {name: getattr(begun, name) for name in RESOLVED if getattr(config, name) in ("auto", 0)}
     if replace(config, **left_open) != begun:
@@ -68,7 +68,7 @@ def check_same(folder: Path, config: Config) -> None:
 def read_recorded(folder: Path, grid: Iterable[Planned], rows: Collection[str]) -> dict[str, Planned]:
     """The runs that have a row in a folder already; each must be the run that the grid means by this name.
 
-    A row whose run grid.json does not list is left out: nothing tells which run it was.
+    A row whose run grid.json does not list is left out: it is unknown which run it was.
     """
     if not rows:
         return {}

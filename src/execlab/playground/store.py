@@ -1,4 +1,4 @@
-"""The models that can be asked: those that ship with execlab, and those of run folders; loaded when first asked."""
+"""The model store: the models that ship with execlab and those of run folders, loaded when first asked."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ import time
 from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from execlab.errors import ExeclabError
-from execlab.evaluation.scores import Scores
-from execlab.files import open_regular, read_regular
+from execlab.evaluation.scorecard import read_scorecard
+from execlab.files import open_regular
 from execlab.playground import folders
 from execlab.playground.schemas import Accuracy, Model
 from execlab.training import checkpoints, runs
 from execlab.training.config import config_from_dict
 from execlab.training.load import load
+from execlab.training.report import read_report
 
 if TYPE_CHECKING:
+    from execlab.evaluation.scores import Scores
     from execlab.training.config import Config
     from execlab.training.load import Executor
 
@@ -30,7 +32,7 @@ WEIGHTS = 1 << 29  # bytes of a model or checkpoint
 COUNTED = 2.0  # seconds that a count of the models is good for
 
 
-class Shelf:
+class ModelStore:
     """Models by id."""
 
     def __init__(self, root: Path | None) -> None:
@@ -56,12 +58,12 @@ class Shelf:
     def listed(self) -> list[Model]:
         """Every model: those that ship first."""
         runs_here = folders.runs_below(self.root) if self.root else {}
-        own = {name: one for name, folder in runs_here.items() if (one := self._of_run(name, folder)) is not None}
-        found = [self._shipped(path) for path in SHIPPED.glob("*.safetensors") if path.stem not in own]
-        found.sort(key=lambda model: (model.strategy != "combined", model.id))  # a newcomer meets the best ones first
-        found += own.values()
-        self.count, self.counted = len(found), time.monotonic()
-        return found
+        own = {name: model for name, folder in runs_here.items() if (model := self._of_run(name, folder)) is not None}
+        models = [self._shipped(path) for path in SHIPPED.glob("*.safetensors") if path.stem not in own]
+        models.sort(key=lambda model: (model.strategy != "combined", model.id))  # a newcomer sees the best models first
+        models += own.values()
+        self.count, self.counted = len(models), time.monotonic()
+        return models
 
     def get(self, id: str) -> Executor:
         """The model of an id; loads it if nobody has yet. Nothing that a client says becomes a path."""
@@ -79,41 +81,41 @@ class Shelf:
                         return self.loaded[key]
                 for weights in _weights(path):
                     _check_size(weights)
-                found = load(path)
+                executor = load(path)
             except folders.BROKEN as error:
-                told = str(error).replace(str(path), id) if isinstance(error, ExeclabError) else "it cannot be read"
-                raise ExeclabError(f"the model {id} cannot be loaded: {told}") from None
+                reason = str(error).replace(str(path), id) if isinstance(error, ExeclabError) else "it cannot be read"
+                raise ExeclabError(f"the model {id} cannot be loaded: {reason}") from None
             with self.lock:
                 for old in [old for old in self.loaded if old[0] == id]:
                     del self.loaded[old]
-                self.loaded[key] = found
+                self.loaded[key] = executor
                 while len(self.loaded) > KEPT:
                     self.loaded.popitem(last=False)
-            return found
+            return executor
 
     def _path(self, id: str) -> Path | None:
         shipped = next((path for path in SHIPPED.glob("*.safetensors") if path.stem == id), None)
         folder = folders.runs_below(self.root).get(id) if self.root else None
         if folder is None or (shipped and self._of_run(id, folder) is None):
             return shipped
-        return folder  # one's own before one that ships with the same name
+        return folder  # the user's own comes before a shipped model of the same name
 
     def _shipped(self, path: Path) -> Model:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        scores = read_scorecard(about["test"], path).scores
         return _described(
-            path.stem, config_from_dict(about["config"]), about["parameters"], _accuracies(about), shipped=True
+            path.stem, config_from_dict(about["config"]), about["parameters"], _accuracies(scores), shipped=True
         )
 
     def _of_run(self, id: str, folder: Path) -> Model | None:
         try:
             about = runs.read_about(folder)
-            config = runs.config_from(about, folder)
             weights = _weights(folder)
             for file in weights:
                 _check_size(file)
             if not weights or (weights[0].parent == folder and not _looks_whole(weights[0])):
                 return None
-            return _described(id, config, int(about.get("parameters") or 0), _tested(folder), shipped=False)
+            return _described(id, about.config, about.parameters, _tested(folder), shipped=False)
         except folders.BROKEN:
             return None  # the view of runs says what is wrong with it
 
@@ -142,13 +144,13 @@ def _described(id: str, config: Config, parameters: int, accuracies: dict[str, A
 def _tested(folder: Path) -> dict[str, Accuracy]:
     """What a run's report says about the test split, if it can be read: a model can be asked without it."""
     try:
-        return _accuracies(json.loads(read_regular(folder / "report.json", folders.RESULTS).decode()))
+        return _accuracies(read_report(folder / "report.json", folders.RESULTS).test.scores)
     except folders.BROKEN:
         return {}
 
 
-def _accuracies(about: dict[str, Any]) -> dict[str, Accuracy]:
-    return {name: Accuracy(**about["test"][name]) for name in Scores._fields if name in about["test"]}
+def _accuracies(scores: Scores) -> dict[str, Accuracy]:
+    return {name: Accuracy(**score._asdict()) for name, score in scores._asdict().items()}
 
 
 def _weights(path: Path) -> list[Path]:
@@ -180,4 +182,4 @@ def _age(path: Path) -> str:
     finished = path / "model.safetensors"
     if finished.exists():
         return str(finished.stat().st_mtime_ns)
-    return next((one.name for one in checkpoints.listed(path / "checkpoints")), "")
+    return next((file.name for file in checkpoints.listed(path / "checkpoints")), "")
