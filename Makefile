@@ -12,7 +12,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup chromium run playground test test-all lint format bench golden clean
+.PHONY: help setup chromium run playground fast-tests test-fast test test-all lint format bench golden clean
 
 help: ## show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -69,6 +69,17 @@ lint: .venv/test-ready ## style, types and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# What needs no training, browser or cluster, by folders and files; a test that trains belongs into another one.
+FAST := tests/programs tests/tasks tests/curriculum tests/data tests/evaluation \
+	tests/test_files.py tests/test_progress.py tests/test_randomness.py \
+	$(patsubst %,tests/experiments/test_%.py,blocks claims display grids rows) src
+
+fast-tests: .venv/test-ready
+	$(BIN)/pytest -n auto -m "not long" $(FAST)
+
+test-fast: ## lint, and the tests that need no training, browser or cluster: a minute, before every commit
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint fast-tests
 
 test: lint ## every check that takes minutes, doctests included
 	$(BIN)/pytest -n auto --dist loadfile -m "not long"

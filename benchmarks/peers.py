@@ -6,13 +6,14 @@
 - PyTorch: a plain nn.LSTM of the same size with AdamW. It reads "123+989=1112." and predicts the next character,
   teacher-forced; the loss counts the characters of the sum.
 - Keras: the well-known addition example. One LSTM of 128 reads the reversed question, RepeatVector hands its state to
-  another one of 128, softmax per character; Adam, batches of 32. The backend is JAX, or PyTorch with `--backend torch`.
+  another one of 128, softmax per character; Adam, batches of 32, the same 50,000 samples in every epoch. The backend is
+  JAX, or PyTorch with `--backend torch`.
+- Keras-fresh: the same, with samples that are never repeated, as in the first two.
 
-All of them train on execlab's training split, freshly drawn, and are scored by free-running exact match on the same
-validation samples, equally often. (The example has 50,000 fixed samples; fresh ones help it.) One after the other, each
-in a process of its own on as many cores as `--threads`. The clock starts after the imports. A peer is stopped at
-`--times` times what execlab took to 99 %, by wall-clock and by CPU seconds. The bar is about wall-clock; on a busy
-machine CPU seconds are the steadier figure.
+All of them train on execlab's training split and are scored by free-running exact match on the same validation samples,
+equally often. One after the other, each in a process of its own on as many cores as `--threads`. The clock starts after
+the imports. A peer is stopped at `--times` times what execlab took to 99 %, by wall-clock and by CPU seconds. The bar
+is about wall-clock; on a busy machine CPU seconds are the steadier figure.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +41,7 @@ LEVELS = (0.9, 0.99)
 BAR = 10.0
 CLOCKS = {"seconds": "seconds", "cpu": "CPU seconds"}
 DIGITS = 3
+DISTINCT = 50_000  # samples of the example
 CHARACTERS = " 0123456789+=."
 
 
@@ -65,12 +68,25 @@ class Scores:
             raise EnoughError
 
 
-def training_samples(seed: int, every: int) -> Iterator[list[Sample]]:
-    """Samples of execlab's training split without end, as many at a time as lie between two evaluations."""
+def training_samples(seed: int, every: int, distinct: int = 0) -> Iterator[list[Sample]]:
+    """Samples of execlab's training split without end, as many at a time as lie between two evaluations.
+
+    With `distinct` they are the first ones, shuffled again in every epoch.
+    """
     from execlab.data.sampling import Source
+    from execlab.randomness import stream
     from execlab.tasks import Difficulty, make_task
 
     source = Source(make_task("addition", {}), Difficulty(DIGITS), "train", seed)
+    if distinct:
+        samples, epoch = [row.sample for row in source.rows(0, distinct)], 0
+        shuffled: list[Sample] = []
+        while True:
+            while len(shuffled) < every:
+                shuffled += stream(seed, "epoch", epoch).sample(samples, distinct)
+                epoch += 1
+            yield shuffled[:every]
+            del shuffled[:every]
     start = 0
     while True:
         yield [row.sample for row in source.rows(start, start + every)]
@@ -166,7 +182,7 @@ def run_pytorch(asked: argparse.Namespace, scores: Scores) -> None:
         scores.add(done * asked.every, correct(network, judged))
 
 
-def run_keras(asked: argparse.Namespace, scores: Scores) -> None:
+def run_keras(asked: argparse.Namespace, scores: Scores, distinct: int = DISTINCT) -> None:
     """The architecture and settings of the addition example."""
     os.environ["KERAS_BACKEND"] = asked.backend
     import keras
@@ -203,7 +219,7 @@ def run_keras(asked: argparse.Namespace, scores: Scores) -> None:
         ]
     )
     model.compile(loss="categorical_crossentropy", optimizer="adam")
-    for done, samples in enumerate(training_samples(asked.seed, asked.every), 1):
+    for done, samples in enumerate(training_samples(asked.seed, asked.every, distinct), 1):
         targets = encode([sample.target for sample in samples], DIGITS + 1)
         model.fit(questions(samples), targets, batch_size=32, verbose=0)
         scores.add(done * asked.every, correct(judged))
@@ -213,6 +229,7 @@ PEERS: dict[str, Callable[[argparse.Namespace, Scores], None]] = {
     EXECLAB: run_execlab,
     "PyTorch": run_pytorch,
     "Keras": run_keras,
+    "Keras-fresh": partial(run_keras, distinct=0),
 }
 
 
