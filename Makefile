@@ -2,23 +2,36 @@
 PYTHON ?= python3
 BIN := .venv/bin
 FIRST := runs/first
-EXTRAS := train,tensorboard,parquet,cluster,playground,bench,dev
+# The extras of pyproject.toml that a command needs; each set adds to the one before it.
+RUN := train,playground
+TEST := tensorboard,parquet,cluster,dev
+BENCH := bench
+# Modules are compiled when they are first imported, and only those.
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --editable
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup chromium run playground test test-all lint format bench golden clean
+.PHONY: help setup chromium run playground fast-tests test-fast test test-all lint format bench golden clean
 
 help: ## show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-# The wheels beside it let the installation test run without a network.
-.venv/ready: pyproject.toml constraints.txt Makefile
+.venv/run-ready: pyproject.toml constraints.txt Makefile
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
+	$(INSTALL) '.[$(RUN)]'
+	@touch $@
+
+# The wheels beside it let the installation test run without a network.
+.venv/test-ready: .venv/run-ready
+	$(INSTALL) '.[$(RUN),$(TEST)]'
 	$(BIN)/python -m pip download --quiet --dest .venv/wheels 'click>=8.1' 'rich>=13'
 	@$(MAKE) --no-print-directory chromium
+	@touch $@
+
+.venv/bench-ready: .venv/test-ready
+	$(INSTALL) '.[$(RUN),$(TEST),$(BENCH)]'
 	@touch $@
 
 # For the tests in a browser: where it cannot be installed they are skipped, or fail where CI is set.
@@ -29,10 +42,10 @@ chromium:
 	     && echo 'installing Chromium for the tests' && apt-get -qq update && apt-get -qq install -y chromium >/dev/null; } \
 	|| echo 'no Chromium here, and it cannot be installed: tests in a browser will be skipped'
 
-setup: .venv/ready ## build .venv with everything, nothing else
+setup: .venv/bench-ready ## build .venv with everything, nothing else
 
 # A second `make run` goes on with a run that was stopped, or shows the finished one.
-run: .venv/ready ## teach a network to add three-digit numbers, in a few minutes, and look at it
+run: .venv/run-ready ## teach a network to add three-digit numbers, in a few minutes, and look at it
 	@echo 'A sample of what it will learn:'
 	@$(BIN)/execlab sample --task addition --length 3 --count 1
 	@if [ -f $(FIRST)/config.json ]; then $(BIN)/execlab train --resume $(FIRST); \
@@ -47,15 +60,26 @@ run: .venv/ready ## teach a network to add three-digit numbers, in a few minutes
 	@echo '  $(BIN)/execlab train --task program --length 2 --nesting 1 --samples 300000'
 	@echo '  $(BIN)/execlab --help'
 
-playground: .venv/ready ## watch a network execute your program, in the browser
+playground: .venv/run-ready ## watch a network execute your program, in the browser
 	@mkdir -p runs
 	@$(BIN)/execlab serve --runs runs
 
-lint: .venv/ready ## style, types and the direction of imports
+lint: .venv/test-ready ## style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# What needs no training, browser or cluster, by folders and files; a test that trains belongs into another one.
+FAST := tests/programs tests/tasks tests/curriculum tests/data tests/evaluation \
+	tests/test_files.py tests/test_progress.py tests/test_randomness.py \
+	$(patsubst %,tests/experiments/test_%.py,blocks claims display grids rows) src
+
+fast-tests: .venv/test-ready
+	$(BIN)/pytest -n auto -m "not long" $(FAST)
+
+test-fast: ## lint, and the tests that need no training, browser or cluster: a minute, before every commit
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint fast-tests
 
 test: lint ## every check that takes minutes, doctests included
 	$(BIN)/pytest -n auto --dist loadfile -m "not long"
@@ -63,11 +87,11 @@ test: lint ## every check that takes minutes, doctests included
 test-all: lint ## also the long forms
 	$(BIN)/pytest -n auto --dist loadfile
 
-format: .venv/ready ## rewrite the code in the project's style
+format: .venv/test-ready ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/ready ## side-by-side measurements
+bench: .venv/bench-ready ## side-by-side measurements
 	$(BIN)/python benchmarks/generator.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/interpreter.py
@@ -82,7 +106,7 @@ bench: .venv/ready ## side-by-side measurements
 	$(BIN)/python benchmarks/grids.py
 	$(BIN)/python benchmarks/serve.py
 
-golden: .venv/ready ## write the golden rows anew, after raising DATA_VERSION
+golden: .venv/test-ready ## write the golden rows anew, after raising DATA_VERSION
 	$(BIN)/python tests/data/test_sampling.py
 
 clean: ## remove what can be built again

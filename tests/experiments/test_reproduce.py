@@ -69,36 +69,64 @@ def killed_and_whole(experiment: str, tmp_path: Path) -> None:
     assert 0 < before <= len(comparable(whole))
 
 
+# The smallest grid; the others are killed in the long form.
+KILLED = "statistics"
+
+
 def test_a_killed_grid_ends_with_the_same_rows(tmp_path: Path) -> None:
-    killed_and_whole("addition", tmp_path)
+    killed_and_whole(KILLED, tmp_path)
     rows = read_rows(tmp_path / "whole")
     assert list(rows[0].to_json()) == list(COLUMNS)
-    assert len(rows) == 8
-    for length in {row.length for row in rows}:
-        spent = [row.characters for row in rows if row.length == length]
-        assert max(spent) - min(spent) < 8 * 30  # less than a batch
-    page = (tmp_path / "whole" / "report.html").read_text()
-    assert page.count("<svg") == 1
-    assert not re.search(r'(?:src|href)="(?!data:|#)', page.replace("xlink:href", "href"))  # nothing from elsewhere
+    assert len(rows) == 2
     shutil.rmtree(tmp_path / "whole" / "runs")  # a row is enough
-    assert "8 of 8 runs" in finish(start("addition", tmp_path / "whole"))
+    assert "2 of 2 runs" in finish(start(KILLED, tmp_path / "whole"))
     assert read_rows(tmp_path / "whole") == rows
     assert not (tmp_path / "whole" / "runs").exists()
 
 
-@pytest.mark.parametrize("experiment", [name for name in EXPERIMENTS if name != "addition"])
-def test_smoke_grids(experiment: str, tmp_path: Path) -> None:
-    finish(start(experiment, tmp_path / "out"))
-    assert len(read_rows(tmp_path / "out")) == len(make_grid(experiment, "smoke"))
-    if experiment in ("examples", "programs"):
-        for setting in json.loads((tmp_path / "out" / "examples.json").read_text()):
-            assert list(setting["examples"][0]["predictions"]) == ["baseline", "naive", "mix", "combined"]
-
-
 @pytest.mark.long
-@pytest.mark.parametrize("experiment", [name for name in EXPERIMENTS if name != "addition"])
+@pytest.mark.parametrize("experiment", [name for name in EXPERIMENTS if name != KILLED])
 def test_every_killed_grid_ends_with_the_same_rows(experiment: str, tmp_path: Path) -> None:
     killed_and_whole(experiment, tmp_path)
+
+
+class Here:
+    """An engine without processes: every run is done where it is started."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.over = folder, list[Ended]()
+
+    def free(self) -> bool:
+        return not self.over
+
+    def start(self, name: str) -> None:
+        work(self.folder / "runs" / name, read_grid(self.folder)[name].config)
+        self.over.append(Ended(name, ""))
+
+    def ended(self) -> list[Ended]:
+        ended, self.over = self.over, []
+        return ended
+
+    def stop(self) -> None:
+        self.over = []
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_smoke_grids(experiment: str, tmp_path: Path) -> None:
+    grid = make_grid(experiment, "smoke")
+    assert not reproduce(experiment, "smoke", grid, tmp_path, Here(tmp_path), Watch()).failed
+    rows = read_rows(tmp_path)
+    assert len(rows) == len(grid)
+    page = (tmp_path / "report.html").read_text()
+    assert not re.search(r'(?:src|href)="(?!data:|#)', page.replace("xlink:href", "href"))  # nothing from elsewhere
+    if experiment == "addition":
+        assert page.count("<svg") == 1
+        for length in {row.length for row in rows}:
+            spent = [row.characters for row in rows if row.length == length]
+            assert max(spent) - min(spent) < 8 * 30  # less than a batch
+    if experiment in ("examples", "programs"):
+        for setting in json.loads((tmp_path / "examples.json").read_text()):
+            assert list(setting["examples"][0]["predictions"]) == ["baseline", "naive", "mix", "combined"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -298,13 +326,17 @@ def test_the_dry_run_tells_and_does_nothing(tmp_path: Path) -> None:
     assert found
     assert int(found[1]) > 0
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("done", [pytest.param(1, marks=pytest.mark.long), 2])
+def test_the_dry_run_leaves_out_what_is_done(done: int, tmp_path: Path) -> None:
     grid = make_grid("statistics", "smoke")
     write_grid(tmp_path, grid)
-    for done in (1, 2):
-        write_rows([bare_row(run=planned.name) for planned in grid[:done]], tmp_path)
-        told = subprocess.run([*words, "--out", "."], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
-        assert f"done already: {done} of 2 runs" in told
-        assert told.count("program-2x1") == 2 - done
+    write_rows([bare_row(run=planned.name) for planned in grid[:done]], tmp_path)
+    words = [*EXECLAB, "reproduce", "statistics", "--scale", "smoke", "--workers", "1", "--dry-run", "--out", "."]
+    told = subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    assert f"done already: {done} of 2 runs" in told
+    assert told.count("program-2x1") == 2 - done
 
 
 def test_on_a_terminal_one_line_is_redrawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

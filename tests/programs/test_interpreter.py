@@ -193,7 +193,7 @@ def test_hostile_texts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "seed"), [(20_000, 0), *(pytest.param(20_000, seed, marks=pytest.mark.long) for seed in range(1, 10))]
+    ("count", "seed"), [(4_000, 0), *(pytest.param(20_000, seed, marks=pytest.mark.long) for seed in range(10))]
 )
 def test_fuzzing(count: int, seed: int) -> None:
     assert fuzz(list(texts(count, seed))) > count / 5

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import execlab
+from execlab.cli import main
 from execlab.training.config import make_config
 from execlab.training.loop import train
 
@@ -126,12 +127,23 @@ def test_curve(addition: Path, tmp_path: Path) -> None:
         (("curve", "{tmp}"), "is not a run"),
     ],
 )
-def test_bad_calls(arguments: tuple[str, ...], sentence: str, tmp_path: Path) -> None:
+def test_bad_calls(
+    arguments: tuple[str, ...],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     (tmp_path / "bad.json").write_text("{")
     (tmp_path / "odd.json").write_text('{"warp": 9}')
-    done = run(*(argument.replace("{tmp}", str(tmp_path)) for argument in arguments), status=2)
-    assert sentence in done.stderr
-    assert done.stderr.count("\n") == 1
+    words = (argument.replace("{tmp}", str(tmp_path)) for argument in arguments)
+    monkeypatch.setattr(sys, "argv", ["execlab", *words])
+    with pytest.raises(SystemExit) as end:
+        main()  # here: importing PyTorch takes longer than refusing
+    printed = capsys.readouterr().err
+    assert end.value.code == 2
+    assert sentence in printed
+    assert printed.count("\n") == 1
 
 
 def test_from_python(addition: Path, tmp_path: Path) -> None:

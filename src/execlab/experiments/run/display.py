@@ -1,4 +1,8 @@
-"""How far a grid is, on standard error: a bar on a terminal, plain lines elsewhere."""
+"""How far a grid is, on standard error: a bar on a terminal, plain lines elsewhere.
+
+The remaining time comes from the last two minutes, not from the mean since the start. A run shows how far it is when it
+is evaluated, which may be rare, so the window is longer than elsewhere and ends at the latest evaluation.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from execlab.progress import Bar
+from execlab.progress import Bar, Rate
 from execlab.training.metrics import read_metrics
 
 if TYPE_CHECKING:
@@ -16,6 +20,8 @@ if TYPE_CHECKING:
 
     from execlab.experiments import Planned
 
+WINDOW = 120.0  # seconds over which the speed of a grid is measured
+
 
 @dataclass
 class GridProgress:
@@ -23,11 +29,10 @@ class GridProgress:
 
     folder: Path
     grid: Sequence[Planned]
-    began: float = field(default_factory=time.monotonic)
     done: list[str] = field(default_factory=list)
     running: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)  # name: reason
-    spent_before: float = -1.0
+    rate: Rate = field(default_factory=lambda: Rate(total=1.0, window=WINDOW))
 
     def spent(self) -> float:
         """The share of the grid's work that is done, by characters (or samples) of its runs."""
@@ -62,14 +67,12 @@ class GridProgress:
 
     def sentence(self) -> str:
         """Everything in one line."""
-        spent, elapsed = self.spent(), time.monotonic() - self.began
-        if self.spent_before < 0:
-            self.spent_before = spent
-        gained = spent - self.spent_before
-        left = f"{elapsed * (1 - spent) / gained:,.0f} s left" if gained > 0 else ""
+        spent = self.spent()
+        if self.rate.latest is None or spent > self.rate.latest[1]:  # between evaluations nothing is known
+            self.rate.update(spent)
         counts = f"{len(self.done)} of {len(self.grid)} runs done, {len(self.running)} running"
         failed = f"{len(self.failed)} failed" if self.failed else ""
-        return ", ".join(part for part in (counts, failed, left, self.best()) if part)
+        return ", ".join(part for part in (counts, failed, self.rate.remaining(), self.best()) if part)
 
 
 class Watch:
