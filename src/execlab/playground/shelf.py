@@ -11,16 +11,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from execlab.errors import ExeclabError
+from execlab.errors import ExeclabError, unknown
 from execlab.evaluation.scores import Scores
 from execlab.files import open_regular, read_regular
 from execlab.playground import folders
 from execlab.playground.schemas import Accuracy, Model
+from execlab.tasks import TASKS, make_task
 from execlab.training import checkpoints, runs
 from execlab.training.config import config_from_dict
 from execlab.training.load import load
 
 if TYPE_CHECKING:
+    from execlab.tasks import Task
     from execlab.training.config import Config
     from execlab.training.load import Executor
 
@@ -41,6 +43,7 @@ class Shelf:
         self.count = sum(1 for _ in SHIPPED.glob("*.safetensors"))  # of models, when last counted
         self.counted = -COUNTED
         self.counting = threading.Lock()
+        self.tasks = list(TASKS)  # and those of the runs, once they have been listed
 
     def recount(self) -> None:
         """Count the models in the background, if that was not just done; nobody waits for it."""
@@ -60,8 +63,15 @@ class Shelf:
         found = [self._shipped(path) for path in SHIPPED.glob("*.safetensors") if path.stem not in own]
         found.sort(key=lambda model: (model.strategy != "combined", model.id))  # a newcomer meets the best ones first
         found += own.values()
+        self.tasks = list(dict.fromkeys([*TASKS, *(model.task for model in found)]))
         self.count, self.counted = len(found), time.monotonic()
         return found
+
+    def task(self, name: str) -> Task:
+        """The task of a name, of execlab or of a model that is here: no client can have anything else imported."""
+        if name not in self.tasks:
+            raise unknown("task", name, self.tasks)
+        return make_task(name, {})
 
     def get(self, id: str) -> Executor:
         """The model of an id; loads it if nobody has yet. Nothing that a client says becomes a path."""
@@ -121,13 +131,15 @@ class Shelf:
 def _described(id: str, config: Config, parameters: int, accuracies: dict[str, Accuracy], *, shipped: bool) -> Model:
     words = [name for name, value in config.task_options.items() if value is True]
     words += ["scrambled"] if config.scramble is not None else []
-    hard = f"length {config.length}" + f", nesting {config.nesting}" * (config.make_task().hardest.nesting > 1)
+    deepest = config.make_task().hardest.nesting
+    hard = f"length {config.length}" + f", nesting {config.nesting}" * (deepest > 1)
     return Model(
         id=id,
         name=", ".join([f"{config.task}, {hard}, {config.strategy}", *words, *([] if shipped else [id])]),
         task=config.task,
         length=config.length,
         nesting=config.nesting,
+        max_nesting=deepest,
         strategy=config.strategy,
         parameters=parameters,
         layers=int(config.model_options.get("layers") or 1),
