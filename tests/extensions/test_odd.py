@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from torch.utils.flop_counter import FlopCounterMode
 
 import execlab
 from execlab.training import hardware, loop
@@ -48,3 +49,12 @@ def test_dropout_depends_on_the_step_alone() -> None:
     other = loop.step(run, batch)[0]
     assert again == pytest.approx(first, abs=1e-4)
     assert other != pytest.approx(first, abs=1e-1)
+
+
+def test_a_plain_model_need_not_say_what_it_costs() -> None:
+    """By default every matrix is applied once to a character: within a factor of 2."""
+    run = loop.new_run(hardware.resolve(make_config("smoke", model="mylab.models:Tiny", optimizer="sgd")), Path("run"))
+    batch = loop.make_feed(run.config, run.strategy).batch(0)
+    with FlopCounterMode(display=False) as counter:
+        loop.step(run, batch)
+    assert 0.5 < run.model.flops_per_character() * len(batch.ids) / counter.get_total_flops() < 2

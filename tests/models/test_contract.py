@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
 
 from execlab.data.vocabulary import VOCABULARY
 from execlab.errors import ExeclabError
@@ -14,7 +15,7 @@ from execlab.evaluation.decoding import Reader, answer
 from execlab.models import MODELS, model_class
 from execlab.models.model import Model, last_places
 from execlab.tasks import Sample
-from execlab.training import loop, weights
+from execlab.training import hardware, loop, weights
 from execlab.training.config import SIZES, Config, make_config
 
 if TYPE_CHECKING:
@@ -129,6 +130,19 @@ def test_seeds_and_matrices(name: str) -> None:
         assert matrix.parameter.shape[0] % matrix.blocks == 0
     assert len(first.matrices()) > 0
     assert first.flops_per_character() > 6 * sum(m.parameter.numel() for m in first.matrices()) / 4
+
+
+@every_model
+@pytest.mark.parametrize("size", ["small", "medium"])
+def test_operations_are_as_many_as_pytorch_counts(name: str, size: str, tmp_path: Path) -> None:
+    """What the cost of a grid is computed from; benchmarks/grids.py compares its seconds."""
+    changes: dict[str, Any] = {"optimizer": "sgd", "kernel": "torch", "precision": "float32"}
+    run = loop.new_run(hardware.resolve(make_config("laptop", size, model=name, task="addition", **changes)), tmp_path)
+    batch = loop.make_feed(run.config, run.strategy).batch(0)
+    with FlopCounterMode(display=False) as counter:
+        loop.step(run, batch)
+    counted = counter.get_total_flops() / len(batch.ids)
+    assert run.model.flops_per_character() == pytest.approx(counted, rel=0.1)
 
 
 @every_model
