@@ -1,8 +1,9 @@
 """Grids of runs: two workers beside one on eight equal runs, and what the dry run tells beside what then happens.
 
-    make setup && .venv/bin/python benchmarks/grids.py [workers] [dry-run]
+    make setup && .venv/bin/python benchmarks/grids.py [workers] [dry-run] [models]
 
-Without words it does both. Nothing else should be running on the machine.
+Without words it does all three; dry runs are compared for every experiment and for every model. Nothing else should be
+running on the machine.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from execlab.experiments.run import cost
 from execlab.experiments.run.display import Watch
 from execlab.experiments.run.engine import LocalEngine
 from execlab.experiments.run.reproduce import reproduce
+from execlab.models import MODELS
 from execlab.training.config import make_config
 
 RUNS = 8
@@ -52,9 +54,20 @@ def compare_dry_runs() -> None:
         )
 
 
+def compare_models() -> None:
+    for model in MODELS:
+        config = make_config("laptop", model=model, task="addition", length=3, samples=SAMPLES, threads=1)
+        grid = [Planned(model, config)]
+        told = cost.whole(cost.estimate(grid), 1)
+        took = seconds("addition", grid, 1)
+        print(f"{model:14} told {told:5.1f} s, took {took:5.1f} s; ratio {told / took:.2f} (bar 0.5 to 2)", flush=True)
+
+
 if __name__ == "__main__":
-    words = sys.argv[1:] or ["workers", "dry-run"]
+    words = sys.argv[1:] or ["workers", "dry-run", "models"]
     if "workers" in words:
         compare_workers()
     if "dry-run" in words:
         compare_dry_runs()
+    if "models" in words:
+        compare_models()

@@ -17,6 +17,10 @@ class ExeclabError(ValueError):
     """Something the user can correct; the message says what was wrong and what is allowed."""
 
 
+class UntrustedError(ExeclabError):
+    """A file names code outside execlab that the user has not named."""
+
+
 def unknown(kind: str, name: object, known: Iterable[str]) -> ExeclabError:
     """The error for a name that is not in a registry: it lists the known ones."""
     shown = str(name)[:40]

@@ -91,7 +91,8 @@ def options_of(kind: type) -> dict[str, Option]:
         if not each.init or each.default is MISSING:
             continue
         kinds, choices, optional = _parts(hints.get(each.name, type(each.default)))
-        known[each.name] = Option(each.name, kinds, each.default, choices, optional, **each.metadata)
+        documented = {name: each.metadata[name] for name in ("help", "range", "quiet") if name in each.metadata}
+        known[each.name] = Option(each.name, kinds, each.default, choices, optional, **documented)
     return known
 
 
@@ -133,4 +134,8 @@ def complete(what: str, name: str, kind: type, given: Mapping[str, object]) -> O
         raise ExeclabError(f"the {what} {name} has no option {extra[0][:40]!r}; {has}")
     for key, value in asked.items():
         known[key].check(value)
-    return Options({key: asked.get(key, each.default) for key, each in known.items()})
+    chosen = {key: asked.get(key, each.default) for key, each in known.items()}
+    for key, value in chosen.items():
+        if not isinstance(value, Scalar):
+            raise ExeclabError(f"the option {key} of {name} is {repr(value)[:40]}; an option is a number or a word")
+    return Options(chosen)

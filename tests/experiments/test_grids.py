@@ -15,7 +15,7 @@ from execlab.experiments import EXPERIMENTS, SCALES, addition, make_grid, memori
 from execlab.experiments.analyse.rows import write_rows
 from execlab.experiments.analyse.summary import grouped
 from execlab.experiments.memorization import MODIFICATIONS, modification
-from execlab.experiments.run.cost import characters
+from execlab.experiments.run.cost import characters, scored_at
 from execlab.experiments.run.reproduce import settle
 from execlab.experiments.run.work import work
 from execlab.training.config import PRESETS, make_config
@@ -122,6 +122,14 @@ def test_characters_of_every_kind_of_limit() -> None:
     baseline = characters(make_config("paper", task="addition", length=3, strategy="baseline"))
     combined = characters(make_config("paper", task="addition", length=3, strategy="combined"))
     assert combined - baseline == 2 * 10 * 100 * 100 * 50  # two stairs, ten evaluations each
+
+
+def test_an_evaluation_scores_what_the_strategy_asks_for() -> None:
+    def scored(strategy: str, **options: str) -> int:
+        return scored_at(make_config("smoke", length=4, strategy=strategy, **options))
+
+    assert [scored("baseline"), scored("combined"), scored("window")] == [1, 2, 1]
+    assert scored("window", scored_on="validation") == 4
 
 
 def test_operations_per_character() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
 
 from execlab.data.vocabulary import VOCABULARY
 from execlab.errors import ExeclabError
@@ -14,11 +15,8 @@ from execlab.evaluation.decoding import Reader, answer
 from execlab.models import MODELS, model_class
 from execlab.models.model import Model, last_places
 from execlab.tasks import Sample
-from execlab.training import loop, weights
+from execlab.training import hardware, loop, weights
 from execlab.training.config import SIZES, Config, make_config
-from execlab.training.load import load
-from execlab.training.metrics import read_metrics
-from execlab.training.view import View
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,41 +133,25 @@ def test_seeds_and_matrices(name: str) -> None:
 
 
 @every_model
+@pytest.mark.parametrize("size", ["small", "medium"])
+def test_operations_are_as_many_as_pytorch_counts(name: str, size: str, tmp_path: Path) -> None:
+    """What the cost of a grid is computed from; benchmarks/grids.py compares its seconds."""
+    changes: dict[str, Any] = {"optimizer": "sgd", "kernel": "torch", "precision": "float32"}
+    run = loop.new_run(hardware.resolve(make_config("laptop", size, model=name, task="addition", **changes)), tmp_path)
+    batch = loop.make_feed(run.config, run.strategy).batch(0)
+    with FlopCounterMode(display=False) as counter:
+        loop.step(run, batch)
+    counted = counter.get_total_flops() / len(batch.ids)
+    assert run.model.flops_per_character() == pytest.approx(counted, rel=0.1)
+
+
+@every_model
 def test_answers_do_not_depend_on_the_batch(name: str) -> None:
     model = network(name)
     samples = [Sample(f"print({a}+{b})", str(a + b)) for a, b in ((1, 2), (345, 6), (99, 1), (12, 34567), (5, 5))]
     together = answer(Reader(model), samples)
     assert together == [answer(Reader(model), [sample])[0] for sample in samples]
     assert all(len(one.teacher_forced) == len(sample.target) + 1 for one, sample in zip(together, samples, strict=True))
-
-
-FEEDS = [
-    (name, feed)
-    for name in MODELS
-    for feed in ("aligned", "stream")
-    if feed == "aligned" or model_class(name).carries_state
-]
-
-
-@pytest.mark.parametrize(("name", "feed"), FEEDS)
-@pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
-def test_an_interrupted_run_ends_in_the_same_bits(name: str, feed: str, optimizer: str, tmp_path: Path) -> None:
-    config = config_of(name, feed=feed, optimizer=optimizer, learning_rate=0.01, steps=24, test_count=4)
-    whole = loop.train(config, tmp_path / "whole")
-
-    class Stops(View):
-        def advance(self, step: int, characters: int, used: float) -> None:  # noqa: ARG002
-            if step == 17:
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        loop.train(config, tmp_path / "broken", view=Stops())
-    loop.resume(tmp_path / "broken")
-    assert (tmp_path / "broken" / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
-    assert [line.loss for line in read_metrics(tmp_path / "broken")] == [line.loss for line in read_metrics(whole)]
-    executor = load(whole)
-    assert executor.config.model == name
-    assert executor.predict("print(12+34)").target == "46"
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if not model_class(name).carries_state])

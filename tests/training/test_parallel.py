@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,14 +19,13 @@ import torch
 from execlab.curriculum import make_strategy
 from execlab.data.batches import Lesson, StreamFeed, pack
 from execlab.errors import ExeclabError
+from execlab.models import MODELS, model_class
 from execlab.tasks import Difficulty, Sample
 from execlab.tasks.addition import AdditionTask
-from execlab.training import checkpoints, parallel
+from execlab.training import checkpoints, loop, parallel
+from execlab.training.config import make_config
 from execlab.training.metrics import read_metrics
 from execlab.training.parallel import Ranks
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "execlab"]
 FEEDS = {
@@ -53,7 +54,11 @@ def losses(folder: Path) -> list[float]:
 # Products in bfloat16 are rounded: what is summed in another order then differs sooner.
 @pytest.mark.parametrize(
     ("feed", "precision", "near"),
-    [("aligned", "float32", 1e-4), ("stream", "float32", 1e-4), ("stream", "bfloat16", 1e-2)],
+    [
+        pytest.param("aligned", "float32", 1e-4, marks=pytest.mark.long),
+        ("stream", "float32", 1e-4),
+        ("stream", "bfloat16", 1e-2),
+    ],
 )
 def test_two_ranks_do_what_one_process_does_and_resume_exactly(
     feed: str, precision: str, near: float, tmp_path: Path
@@ -74,6 +79,28 @@ def test_two_ranks_do_what_one_process_does_and_resume_exactly(
     assert losses(tmp_path / "killed") == losses(tmp_path / "two")
     one, other = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("killed", "two"))
     assert one == other
+
+
+def test_two_ranks_do_what_one_process_does_with_every_model(tmp_path: Path) -> None:
+    """All models by one pair of processes, because starting one takes seconds."""
+    shared: dict[str, Any] = {"batch": 7, "window": 20, "steps": 30, "precision": "float32", "test_count": 8}
+    feeds: dict[str, dict[str, Any]] = {"aligned": {}, "stream": {"optimizer": "sgd", "learning_rate": 0.5}}
+    configs = {
+        f"{model}-{feed}": make_config("smoke", model=model, feed=feed, **changes, **shared)
+        for model in MODELS
+        for feed, changes in feeds.items()
+        if feed == "aligned" or model_class(model).carries_state
+    }
+    (tmp_path / "configs.json").write_text(json.dumps({name: asdict(config) for name, config in configs.items()}))
+    script = str(Path(__file__).parents[1] / "support" / "ranks.py")
+    done = subprocess.run([*TORCHRUN[:-2], script, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for name, config in configs.items():
+        alone = loop.train(config, tmp_path / f"{name}-alone")
+        assert losses(tmp_path / name) == pytest.approx(losses(alone), abs=1e-4), name
+        assert losses(tmp_path / f"{name}-again") == losses(tmp_path / name)
+        again, whole = ((tmp_path / folder / "model.safetensors").read_bytes() for folder in (f"{name}-again", name))
+        assert again == whole, name
 
 
 def _begun(folder: Path) -> bool:

@@ -18,6 +18,7 @@ from execlab import __version__
 from execlab.cli import curve, evaluate, experiments, samples, serve, train
 from execlab.errors import ExeclabError
 from execlab.programs.syntax import MAX_DIGITS
+from execlab.registry import blame
 
 STDERR = 2
 
@@ -52,6 +53,10 @@ def main() -> NoReturn:
         _leave(f"{where}{error.strerror or error}", 2)
     except (click.Abort, KeyboardInterrupt):
         _leave("interrupted", 130)
+    except Exception as error:
+        if (blamed := blame(error)) is None:
+            raise
+        _leave(str(blamed), 2)
     sys.exit(status)
 
 

@@ -41,7 +41,7 @@ def choice(flag: str, names: Iterable[str], text: str, default: str | None = Non
 
 def named(kind: str, names: Iterable[str], text: str, default: str | None = None) -> Callable[[F], F]:
     """The option for a task, a strategy or a model: a name or an import path."""
-    text = f"{text} One of {', '.join(names)}, or an import path such as mylab.{kind}s:Name."
+    text = f"{text} One of {', '.join(names)}, or an import path package.module:Name."
     return click.option(f"--{kind}", kind, metavar="NAME", default=default, show_default=default is not None, help=text)
 
 
@@ -78,7 +78,7 @@ def trust(command: F) -> F:
     def allow(_context: click.Context, _option: click.Parameter, paths: tuple[str, ...]) -> None:
         registry.trust(*paths)
 
-    text = "Allow a loaded run to import this class of yours (package.module:Name)."
+    text = "Allow a loaded run to import this class of yours (package.module:Name), or all of a package."
     return click.option("--trust", multiple=True, metavar="PATH", expose_value=False, callback=allow, help=text)(
         command
     )

@@ -13,7 +13,7 @@ import click
 from execlab import registry
 from execlab.cli.curve import draw
 from execlab.cli.options import EXTRA, flag_of, named, parse_extra, trust
-from execlab.errors import ExeclabError, needs_torch
+from execlab.errors import ExeclabError, UntrustedError, needs_torch
 from execlab.files import read_regular
 from execlab.training.config import (
     BY_TASK,
@@ -87,6 +87,8 @@ def _config(preset: str | None, size: str | None, file: Path | None, changes: di
         raise ExeclabError(f"{file} holds no configuration of execlab")
     try:
         stored = config_from_dict(settings)
+    except UntrustedError:
+        raise
     except ExeclabError as error:
         raise ExeclabError(f"the Config in {file} is not valid: {error}") from None
     registry.trust(*(changes[part] for part in PARTS if registry.is_path(changes.get(part))))

@@ -4,9 +4,8 @@ from execlab.curriculum.adaptive import MasteringRate, Online, Sampling, Window
 from execlab.curriculum.paper import Baseline, Combined, Mix, Naive
 from execlab.curriculum.staircase import Climb, Order, Trigger, staircase
 from execlab.curriculum.strategy import Event, Scores, Strategy, Tally
-from execlab.errors import ExeclabError
 from execlab.options import complete
-from execlab.registry import broken, find, is_path
+from execlab.registry import build, find
 from execlab.tasks import Difficulty
 
 STRATEGIES: dict[str, type[Strategy]] = {
@@ -19,7 +18,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "sampling": Sampling,
     "mastering_rate": MasteringRate,
 }
-NEEDS = ("draw", "probes", "observe", "state_dict", "load_state_dict", "difficulties", "current")
+NEEDS = ("draw", "probes", "observe", "state_dict", "load_state_dict", "difficulties", "current", "adaptive")
 
 
 def strategy_class(name: str) -> type[Strategy]:
@@ -32,14 +31,7 @@ def make_strategy(name: str, goal: Difficulty, options: object = None) -> Strate
     """The named strategy for a goal."""
     kind = strategy_class(name)
     given = complete("strategy", name, kind, options if isinstance(options, dict) else {})
-    if not is_path(name):
-        return kind(goal, **given)
-    try:
-        return kind(goal, **given)
-    except ExeclabError:
-        raise
-    except Exception as error:
-        raise broken("strategy", name, error) from error
+    return build("strategy", name, kind, goal, **given)
 
 
 __all__ = [

@@ -18,7 +18,7 @@ from execlab.data.sampling import draw_sample
 from execlab.data.scramble import scramble
 from execlab.data.vocabulary import END_MARK, VOCABULARY, vocabulary_with, with_end_marks
 from execlab.randomness import stream
-from execlab.tasks import Difficulty, Sample, Task
+from execlab.tasks import Difficulty, Sample, Task, check_difficulty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,7 +72,7 @@ class Lesson:
         key = (self.task.name, self.name, *self.strategy.goal, *self.strategy.current)
         rng, vocabulary = stream(self.seed, "train", feed, number, row, *key), self.vocabulary
         while True:
-            difficulty = self.strategy.draw(rng)
+            difficulty = check_difficulty(self.task, self.strategy.draw(rng))
             sample = self.task.render(draw_sample(self.task, rng, difficulty, "train"))
             yield difficulty, sample if self.scramble is None else scramble(self.scramble, sample, vocabulary)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from execlab.errors import unknown
 from execlab.experiments import addition, examples, headline, memorization, orders, programs, statistics
 from execlab.experiments.experiment import SCALES, SEEDS, Drawing, Experiment, Planned, cross
-from execlab.registry import find, trusted
+from execlab.registry import find, is_trusted
 
 if TYPE_CHECKING:
     from execlab.training.config import Precision
@@ -38,7 +38,7 @@ def find_experiment(name: str) -> Experiment:
 
 def known_experiment(name: str) -> Experiment | None:
     """The experiment that a row names; None if this version does not know it, or may not import it."""
-    return find_experiment(name) if name in EXPERIMENTS or name in trusted() else None
+    return find_experiment(name) if name in EXPERIMENTS or is_trusted(name) else None
 
 
 def make_grid(experiment: str, scale: str, seeds: int | None = None, precision: Precision = "float32") -> list[Planned]:

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
 from execlab.models.options import OPTIONS
-from execlab.registry import find, is_path
+from execlab.registry import build, find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,14 +52,14 @@ def options_class(name: str) -> type:
     if name in OPTIONS:
         return OPTIONS[name]
     kind: type = model_class(name).Options
-    if is_path(name) and not hasattr(kind, "__dataclass_fields__"):
+    if not (isinstance(kind, type) and is_dataclass(kind)):
         raise ExeclabError(f"{name} is not a model: its Options is not a dataclass")
     return kind
 
 
 def make_options(name: str, options: Mapping[str, Any]) -> Any:
     """The options of a model as its dataclass."""
-    return options_class(name)(**options)
+    return build("model", name, options_class(name), **options)
 
 
 __all__ = ["MODELS", "OPTIONS", "make_options", "model_class", "options_class"]

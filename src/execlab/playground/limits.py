@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
 
+from execlab.errors import ExeclabError
+from execlab.registry import blame
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
@@ -50,13 +53,17 @@ class Work:
         self.streams = 0
 
     async def do(self, function: Callable[[], T]) -> T:
-        """The function's result, or TooMuchError."""
+        """The function's result, or TooMuchError; what code from outside raises becomes a sentence."""
         if self.pending >= AT_ONCE + WAITING:
             raise TooMuchError
         self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
         self.pending += 1
         try:
             return await to_thread.run_sync(function, limiter=self.limiter)
+        except Exception as error:
+            if not isinstance(error, ExeclabError) and (blamed := blame(error)) is not None:
+                raise blamed from error
+            raise
         finally:
             self.pending -= 1
 

@@ -13,6 +13,7 @@ MAX_STATES = 500  # characters, read and printed, whose states are asked for
 MAX_OUTPUT = 500  # characters of an output that is teacher-forced
 MAX_LENGTH, MAX_NESTING = 200, 10  # of a sample; the task says how much of it it allows
 MAX_DIFFICULTIES = 200  # of the distribution in a line of metrics
+MAX_NAME = 200  # characters of a task's name
 MAX_SEED = 2**53 - 1  # what JavaScript can say exactly
 PROGRAM = "a=7\nfor x in range(3):a+=12\nprint((a-5))"
 EVENT = {
@@ -68,6 +69,7 @@ class Model(BaseModel):
     task: str
     length: int
     nesting: int
+    max_nesting: int = Field(description="The largest nesting that its task knows.")
     strategy: str
     parameters: int
     layers: int
@@ -90,10 +92,10 @@ class Sample(BaseModel):
 
 
 class Execute(Strict):
-    """A text for the interpreter (memorization: digits)."""
+    """An input of a task: a program for the interpreter, digits to memorize, ..."""
 
     input: str = Field(max_length=MAX_INPUT, examples=[PROGRAM])
-    task: Literal["program", "addition", "memorization"] = "program"
+    task: str = Field("program", max_length=MAX_NAME, description="A task of /api/models.")
 
 
 class Step(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from execlab import __version__
 from execlab.data.sampling import Source
 from execlab.data.scramble import permutation, scramble
-from execlab.data.vocabulary import END_MARK, VOCABULARY, check_characters
+from execlab.data.vocabulary import END_MARK, VOCABULARY, check_characters, vocabulary_with
 from execlab.errors import ExeclabError
 from execlab.playground import folders, schemas
 from execlab.playground.follow import follow
@@ -23,18 +23,18 @@ from execlab.playground.limits import LOOPBACK, STREAMS, Guard, TooMuchError, Wo
 from execlab.playground.store import ModelStore
 from execlab.programs.interpreter import trace
 from execlab.programs.syntax import ProgramError
-from execlab.tasks import Difficulty, make_task
+from execlab.tasks import Difficulty
 from execlab.tasks import Sample as Text
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from execlab.tasks import Task
     from execlab.training.load import Executor
 
 WEB = Path(__file__).parent / "web"
 ROUNDED = 4  # digits of a state that are sent
 
-Task = Literal["program", "addition", "memorization"]
 REFUSED: dict[int | str, dict[str, Any]] = {
     400: {"model": schemas.Problem, "description": "A host name that is not this server's, or a body that is no JSON."},
     408: {"model": schemas.Problem, "description": "The body did not arrive in time."},
@@ -84,24 +84,25 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
 
     @app.get("/api/sample", operation_id="sample")
     async def sample(
-        task: Task = "program",
+        task: Annotated[str, Query(max_length=schemas.MAX_NAME, description="A task of /api/models.")] = "program",
         length: Annotated[int, Query(ge=1, le=schemas.MAX_LENGTH)] = 4,
         nesting: Annotated[int, Query(ge=1, le=schemas.MAX_NESTING)] = 1,
         seed: Annotated[int | None, Query(ge=0, le=schemas.MAX_SEED, description="Default: a random one.")] = None,
     ) -> schemas.Sample:
         """A sample of the test split; memorization as the plain digits."""
-        return await work.do(lambda: _sample(task, length, nesting, seed))
+        return await work.do(lambda: _sample(task, store.task(task), length, nesting, seed))
 
     @app.post("/api/execute", operation_id="execute")
     async def execute(asked: schemas.Execute) -> schemas.Executed:
         """The true output, and the variables line by line."""
-        return await work.do(lambda: _execute(asked))
+        return await work.do(lambda: _execute(store.task(asked.task), asked.input))
 
     @app.post("/api/check", operation_id="check")
     async def check(asked: schemas.Execute) -> schemas.Checked:
         """The same while somebody is typing: an unfinished text is no error."""
         try:
-            return schemas.Checked(executed=await work.do(lambda: _execute(asked)), problem=None)
+            executed = await work.do(lambda: _execute(store.task(asked.task), asked.input))
+            return schemas.Checked(executed=executed, problem=None)
         except ExeclabError as error:
             return schemas.Checked(executed=None, problem=_problem(error))
 
@@ -202,13 +203,12 @@ def _problem(error: ExeclabError) -> schemas.Problem:
     return schemas.Problem(detail=str(error))
 
 
-def _sample(task: Task, length: int, nesting: int, seed: int | None) -> schemas.Sample:
+def _sample(name: str, task: Task, length: int, nesting: int, seed: int | None) -> schemas.Sample:
     seed = secrets.randbelow(2**32) if seed is None else seed
-    made = make_task(task, {})
-    source = Source(made, Difficulty(length, min(nesting, made.hardest.nesting)), "test", seed, purpose="playground")
+    source = Source(task, Difficulty(length, min(nesting, task.hardest.nesting)), "test", seed, purpose="playground")
     row = source.row(0)
     return schemas.Sample(
-        task=task,
+        task=name,
         length=row.difficulty.length,
         nesting=row.difficulty.nesting,
         seed=seed,
@@ -217,12 +217,12 @@ def _sample(task: Task, length: int, nesting: int, seed: int | None) -> schemas.
     )
 
 
-def _execute(asked: schemas.Execute) -> schemas.Executed:
-    output = make_task(asked.task, {}).solve(asked.input)
-    check_characters(asked.input)
+def _execute(task: Task, text: str) -> schemas.Executed:
+    output = task.solve(text)
+    check_characters(text, vocabulary_with(task.symbols))
     steps: list[schemas.Step] = []
     size = 0
-    for step in trace(asked.input) if make_task(asked.task, {}).is_python else ():
+    for step in trace(text) if task.is_python else ():
         variables = {name: _short(value) for name, value in step.variables.items()}
         size += sum(len(name) + len(value) for name, value in variables.items())
         if len(steps) == schemas.MAX_STEPS or size > schemas.MAX_TRACE:
@@ -239,14 +239,15 @@ def _short(value: int) -> str:
 
 def _predict(executor: Executor, asked: schemas.Predict) -> schemas.Predicted:
     seen: list[dict[str, Tensor]] | None = [] if asked.states else None
+    vocabulary = executor.reader.vocabulary
     predicted = executor.predict(
-        asked.input, teacher_forced=asked.teacher_forced, others=len(VOCABULARY) - 1, activations=seen
+        asked.input, teacher_forced=asked.teacher_forced, others=len(vocabulary) - 1, activations=seen
     )
     seed = executor.config.scramble
-    read = predicted.input if seed is None else scramble(seed, Text(predicted.input, "")).input
+    read = predicted.input if seed is None else scramble(seed, Text(predicted.input, ""), vocabulary).input
     printed = "".join(character.character for character in predicted.characters)
     given = (predicted.target + END_MARK if asked.teacher_forced else printed)[:-1]
-    given = given if seed is None else scramble(seed, Text(given, "")).input
+    given = given if seed is None else scramble(seed, Text(given, ""), vocabulary).input
     return schemas.Predicted(
         prediction=predicted.prediction,
         target=predicted.target,

@@ -11,11 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from execlab.errors import ExeclabError
+from execlab.errors import ExeclabError, unknown
 from execlab.evaluation.scorecard import read_scorecard
 from execlab.files import open_regular
 from execlab.playground import folders
 from execlab.playground.schemas import Accuracy, Model
+from execlab.tasks import TASKS, make_task
 from execlab.training import checkpoints, runs
 from execlab.training.config import config_from_dict
 from execlab.training.load import load
@@ -23,6 +24,7 @@ from execlab.training.report import read_report
 
 if TYPE_CHECKING:
     from execlab.evaluation.scores import Scores
+    from execlab.tasks import Task
     from execlab.training.config import Config
     from execlab.training.load import Executor
 
@@ -43,6 +45,7 @@ class ModelStore:
         self.count = sum(1 for _ in SHIPPED.glob("*.safetensors"))  # of models, when last counted
         self.counted = -COUNTED
         self.counting = threading.Lock()
+        self.tasks = list(TASKS)  # and those of the runs, once they have been listed
 
     def recount(self) -> None:
         """Count the models in the background, if that was not just done; nobody waits for it."""
@@ -62,8 +65,15 @@ class ModelStore:
         models = [self._shipped(path) for path in SHIPPED.glob("*.safetensors") if path.stem not in own]
         models.sort(key=lambda model: (model.strategy != "combined", model.id))  # a newcomer sees the best models first
         models += own.values()
+        self.tasks = list(dict.fromkeys([*TASKS, *(model.task for model in models)]))
         self.count, self.counted = len(models), time.monotonic()
         return models
+
+    def task(self, name: str) -> Task:
+        """The task of a name, of execlab or of a model that is here: no client can have anything else imported."""
+        if name not in self.tasks:
+            raise unknown("task", name, self.tasks)
+        return make_task(name, {})
 
     def get(self, id: str) -> Executor:
         """The model of an id; loads it if nobody has yet. Nothing that a client says becomes a path."""
@@ -123,13 +133,15 @@ class ModelStore:
 def _described(id: str, config: Config, parameters: int, accuracies: dict[str, Accuracy], *, shipped: bool) -> Model:
     words = [name for name, value in config.task_options.items() if value is True]
     words += ["scrambled"] if config.scramble is not None else []
-    hard = f"length {config.length}" + f", nesting {config.nesting}" * (config.make_task().hardest.nesting > 1)
+    deepest = config.make_task().hardest.nesting
+    hard = f"length {config.length}" + f", nesting {config.nesting}" * (deepest > 1)
     return Model(
         id=id,
         name=", ".join([f"{config.task}, {hard}, {config.strategy}", *words, *([] if shipped else [id])]),
         task=config.task,
         length=config.length,
         nesting=config.nesting,
+        max_nesting=deepest,
         strategy=config.strategy,
         parameters=parameters,
         layers=int(config.model_options.get("layers") or 1),

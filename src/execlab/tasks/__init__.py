@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from execlab.errors import ExeclabError
 from execlab.options import complete
-from execlab.registry import broken, find, is_path
+from execlab.registry import build, find
 from execlab.tasks.addition import AdditionTask
 from execlab.tasks.memorization import MemorizationTask
 from execlab.tasks.program import ProgramTask
@@ -46,14 +45,7 @@ def make_task(name: str, options: Mapping[str, object]) -> Task:
     """The named task with these options; None stands for an option's default."""
     kind = task_class(name)
     given = complete("task", name, kind, options)
-    if not is_path(name):
-        return kind(**given)
-    try:
-        return kind(**given)
-    except ExeclabError:
-        raise
-    except Exception as error:
-        raise broken("task", name, error) from error
+    return build("task", name, kind, **given)
 
 
 __all__ = ["TASKS", "Difficulty", "Sample", "Task", "check_difficulty", "make_task", "task_class"]

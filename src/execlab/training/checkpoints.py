@@ -42,7 +42,12 @@ class Checkpoint(NamedTuple):
 
 def to_bytes(tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> bytes:
     """Tensors and JSON as one safetensors file."""
-    plain = {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}
+    plain: dict[str, Tensor] = {}
+    stored: set[int] = set()
+    for name, tensor in tensors.items():
+        there = tensor.detach().contiguous().cpu()
+        plain[name] = there.clone() if there.data_ptr() in stored else there  # tied weights have two names
+        stored.add(there.data_ptr())
     return save_tensors(plain, {name: json.dumps(value) for name, value in about.items()})
 
 

@@ -88,6 +88,7 @@ class Config:
     def __post_init__(self) -> None:
         for each in FIELDS.values():
             each.check(getattr(self, each.name))
+        registry.check_trusted(*(getattr(self, what) for what in PARTS))
         for what, kind in (("task", task_class), ("strategy", strategy_class), ("model", options_class)):
             name, given = getattr(self, what), getattr(self, f"{what}_options")
             if not isinstance(given, Mapping):
@@ -113,6 +114,7 @@ class Config:
         return make_strategy(self.strategy, self.goal, self.strategy_options)
 
 
+PARTS = ("task", "strategy", "model")
 FIELDS: dict[str, Option] = {}  # everything but the options of task, strategy and model
 FIELDS |= options_of(Config)
 LIMITS = ("steps", "samples", "characters", "minutes", "epochs")
@@ -227,7 +229,11 @@ def make_config(preset: str = "laptop", size: str | None = None, **changes: Any)
     known = {name for options in own.values() for name in options} | {each.name for each in fields(Config)}
     everything = {name for what in PARTS for name in built_in_options(what)}
     if extra := sorted(changes.keys() - known - everything):
-        raise ExeclabError(f"there is no setting {extra[0][:40]!r}; `execlab train --help` lists them all")
+        outside = {what: changes[what] for what in PARTS if registry.is_path(changes.get(what))}
+        lists = [f"{name} has {', '.join(own[what]) or 'no options'}" for what, name in outside.items()]
+        raise ExeclabError(
+            f"there is no setting {extra[0][:40]!r}; {'; '.join(['`execlab train --help` lists them all', *lists])}"
+        )
     plain = {name: value for name, value in changes.items() if name in FIELDS}
     base = {name: getattr(start, name) for name in FIELDS} | BY_TASK.get(
         (preset, str(changes.get("task", start.task))), {}
@@ -237,7 +243,6 @@ def make_config(preset: str = "laptop", size: str | None = None, **changes: Any)
     return Config(**{**base, **plain}, **{f"{what}_options": own[what] for what in PARTS})
 
 
-PARTS = ("task", "strategy", "model")
 CLASSES: dict[str, Callable[[str], type]] = {
     "task": task_class,
     "strategy": strategy_class,

@@ -168,6 +168,7 @@ def step(run: Run, batch: Batch) -> tuple[float, dict[Difficulty, Tally]]:
     places = np.flatnonzero(share.targets >= 0)
     target = torch.from_numpy(share.targets[places]).to(run.device)
     model.train()
+    hardware.seed_chance(run.device, config.seed, "step", run.counters.step, ranks.rank)
     ids = torch.from_numpy(share.ids).to(run.device)
     features, state = model(ids, torch.from_numpy(share.batch_sizes), state)
     logits = model.logits(features.index_select(0, torch.from_numpy(places).to(run.device)))  # where an answer counts

@@ -18,17 +18,18 @@ DECAY = 0.8  # paper: "we decrease the learning rate by 0.8"
 
 def make_optimizer(config: Config, model: Model) -> torch.optim.Optimizer:
     """The optimizer; its learning rate is set at every step."""
+    learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if config.optimizer == "sgd":
-        return torch.optim.SGD(model.parameters(), lr=config.learning_rate)
+        return torch.optim.SGD(learned, lr=config.learning_rate)
     if config.optimizer == "muon":
         matrices = model.matrices()
         known = {id(matrix.parameter) for matrix in matrices}
-        others = [parameter for parameter in model.parameters() if id(parameter) not in known]
+        others = [parameter for parameter in learned if id(parameter) not in known]
         bf16 = config.precision == "bfloat16"
         return Muon(matrices, others, config.learning_rate, OTHERS_SHARE, config.weight_decay, bf16=bf16)
     # beta2: gradients of a curriculum change their scale within hundreds of steps
     return torch.optim.AdamW(
-        model.parameters(),
+        learned,
         lr=config.learning_rate,
         betas=(0.9, 0.98),
         weight_decay=config.weight_decay,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from execlab.data.splits import DATA_VERSION
-from execlab.errors import ExeclabError
+from execlab.errors import ExeclabError, UntrustedError
 from execlab.files import is_partial, read_regular, write_atomically
 from execlab.registry import short_name
 from execlab.training import checkpoints
@@ -124,6 +124,8 @@ def config_from(about: Any, where: Path) -> Config:
         return config_from_dict({"kernel": "torch", **about["config"]})  # torch: a run from before there was a choice
     except TypeError:
         raise ExeclabError(f"the Config in {where} is not valid{newer}") from None
+    except UntrustedError:
+        raise
     except ExeclabError as error:
         raise ExeclabError(f"the Config in {where} is not valid: {error}") from None
 

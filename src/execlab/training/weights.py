@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from execlab import registry
 from execlab.data.splits import DATA_VERSION
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MOST_PARAMETERS = 1_000_000_000
+_STORED = {
+    torch.float32: "F32",
+    torch.float64: "F64",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+}  # their names in a file
+_STORED |= {torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8"}
+_STORED |= {torch.bool: "BOOL"}
 _OLD_NAMES = {"from_below.": "weight_ih.", "from_before.": "weight_hh."}  # of execlab 0.2
 
 
@@ -59,25 +68,35 @@ def make_model(config: Config, *, learns: bool = True) -> Model:
 
 def sketch(config: Config) -> Model:
     """The network of a Config without memory for its parameters, to be asked about its size."""
-    with torch.device("meta"):
+    with torch.device("meta"), _Unfilled():
         return _build(config)
+
+
+class _Unfilled(TorchFunctionMode):
+    """Leaves out the random filling of parameters: without memory it does nothing but import PyTorch's compiler."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        del types
+        kwargs = kwargs or {}
+        if function.__name__ in ("normal_", "uniform_"):
+            return args[0] if args else kwargs["tensor"]
+        return function(*args, **kwargs)
 
 
 def _build(config: Config, *how: Any) -> Model:
     options = make_options(config.model, config.model_options)
-    try:
-        return model_class(config.model)(len(vocabulary_of(config)), options, *how)
-    except ExeclabError:
-        raise
-    except Exception as error:
-        if registry.is_path(config.model):
-            raise registry.broken("model", config.model, error) from error
-        raise
+    return registry.build("model", config.model, model_class(config.model), len(vocabulary_of(config)), options, *how)
 
 
 def shapes(config: Config) -> Shapes:
     """Names, dtypes and shapes of a Config's weights; takes no memory, however large they are."""
-    return {name: ("F32", tuple(tensor.shape)) for name, tensor in sketch(config).state_dict().items()}
+    tensors = sketch(config).state_dict()
+    if odd := [name for name, tensor in tensors.items() if tensor.dtype not in _STORED]:
+        raise ExeclabError(
+            f"the model {config.model} has the tensor {odd[0]!r} of type {tensors[odd[0]].dtype}, which a file of "
+            "weights cannot hold; register it as a buffer with persistent=False"
+        )
+    return {name: (_STORED[tensor.dtype], tuple(tensor.shape)) for name, tensor in tensors.items()}
 
 
 def check_shapes(config: Config, stored: Shapes, where: Path) -> None:

@@ -7,9 +7,9 @@ STRATEGIES = ("combined", "mylab.teachers:Bandit")
 
 
 def grid(scale, seeds):
-    """Two lengths, each with every strategy and seed; the model is our own."""
-    settings = {(1, 1): 20_000, (2, 1): 20_000}  # (length, nesting): characters
-    return cross(scale, seeds, STRATEGIES, settings, task="mylab.tasks:Maximum", model="mylab.models:Tiny")
+    """Every setting with each strategy and seed; the model is our own."""
+    budgets = {(2, 1): 4_000} if scale == "smoke" else {(2, 1): 2_000_000, (4, 1): 4_000_000}
+    return cross(scale, seeds, STRATEGIES, budgets, task="mylab.tasks:Maximum", model="mylab.models:Tiny")
 
 
 EXPERIMENT = Experiment(

@@ -11,11 +11,11 @@ from execlab.tasks import Difficulty
 
 @dataclass
 class Bandit(Strategy):
-    """Draws the difficulty that is furthest from 90 % or 10 % accuracy: neither too easy nor too hard."""
+    """Draws the length whose accuracy is nearest to 50 %: neither too easy nor too hard."""
 
     adaptive: ClassVar[bool] = True  # record the distribution over difficulties
 
-    explore: float = option(0.2, "The share of samples of any difficulty.", 0, 1)
+    explore: float = option(0.2, "The share of samples of any length.", 0, 1)
 
     def __post_init__(self):
         self.accuracy = [0.5] * self.goal.length
@@ -32,15 +32,15 @@ class Bandit(Strategy):
         return min(every, key=lambda each: abs(self.accuracy[each.length - 1] - 0.5))
 
     def observe(self, scores):
-        """Remember the accuracy of the training samples; decay the learning rate once the goal is learned."""
+        """Remember the accuracy of the training samples; let the learning rate decay once the goal is learned."""
         for difficulty, tally in scores.training.items():
             self.accuracy[difficulty.length - 1] = tally.accuracy
         return "decay" if scores.validation[self.goal] > 0.95 else None
 
     def state_dict(self):
         """What a checkpoint keeps."""
-        return {"accuracy": self.accuracy}
+        return {"accuracy": list(self.accuracy)}
 
     def load_state_dict(self, state):
-        """Go on from there."""
-        self.accuracy = state["accuracy"]
+        """The inverse."""
+        self.accuracy = list(state["accuracy"])

@@ -144,11 +144,17 @@ def estimate(grid: Sequence[Planned]) -> list[Cost]:
             speeds[kind] = measure(config)
         speed, total = speeds[kind], characters(config)
         evaluations = total / speed.characters_per_step / config.evaluate_every
-        scored = 2 * evaluations * config.evaluate_count + 4 * config.test_count
+        scored = scored_at(config) * evaluations * config.evaluate_count + 4 * config.test_count
         seconds = starting + total / speed.characters_per_second + scored * mean / speed.scored_per_second
         seconds += evaluations / config.checkpoint_every * speed.seconds_per_checkpoint
         costs.append(Cost(total, float(total) * weights.sketch(config).flops_per_character(), seconds))
     return costs
+
+
+def scored_at(config: Config) -> int:
+    """At how many difficulties an evaluation scores, before the goal is the current one."""
+    strategy = config.make_strategy()
+    return len({strategy.current, *strategy.probes(), config.goal})
 
 
 def workers_here() -> int:

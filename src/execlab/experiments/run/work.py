@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from execlab import registry
-from execlab.errors import ExeclabError
+from execlab.errors import ExeclabError, UntrustedError
 from execlab.experiments import Planned
 from execlab.files import read_regular, write_atomically
 from execlab.training import checkpoints, loop, runs
@@ -97,6 +97,8 @@ def read_grid(folder: Path) -> dict[str, Planned]:
         return {name: _planned(name, **fields) for name, fields in entries}
     except FileNotFoundError:
         raise ExeclabError(f"{folder} holds no grid of runs: it has no grid.json") from None
+    except UntrustedError:
+        raise
     except ExeclabError as error:
         raise ExeclabError(f"{path} is not a grid of this execlab: {error}") from None
     except (ValueError, TypeError, AttributeError):

@@ -34,7 +34,7 @@ export function startPlay(models, remember) {
     at("play-model").value = state.model.id;
     at("play-length").value = state.model.length;
     at("play-nesting").value = state.model.nesting;
-    at("play-nesting").disabled = state.model.task !== "program";
+    at("play-nesting").disabled = state.model.max_nesting === 1;
     at("play-about").textContent = about(state.model);
     at("play-scramble").disabled = state.model.scramble !== null; // it reads scrambled characters anyway
     forget();
@@ -106,7 +106,7 @@ export function startPlay(models, remember) {
 
   function showTrace(found) {
     if (!found.trace.length) {
-      at("trace").replaceChildren(make("p", { class: "note" }, "Digits have no variables."));
+      at("trace").replaceChildren(make("p", { class: "note" }, "There are no variables here."));
       return;
     }
     const names = [...new Set(found.trace.flatMap((step) => Object.keys(step.variables)))];
@@ -252,7 +252,7 @@ export function startPlay(models, remember) {
     const { model, version } = state;
     at("verdict").className = "";
     at("verdict").textContent = "drawing…";
-    const asked = new URLSearchParams({ task: model.task, length: at("play-length").value, nesting: model.task === "program" ? at("play-nesting").value : 1 });
+    const asked = new URLSearchParams({ task: model.task, length: at("play-length").value, nesting: model.max_nesting === 1 ? 1 : at("play-nesting").value });
     try {
       const { input } = await get(`/api/sample?${asked}`);
       if (version !== state.version) return; // somebody typed meanwhile
