@@ -30,6 +30,7 @@ NEEDS: tuple[str, ...] = (
     "draw",
     "render",
     "plain",
+    "canonical",
     "solve",
     "answer",
 )

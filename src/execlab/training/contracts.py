@@ -49,6 +49,8 @@ def _try_task(config: Config, task: Task, _: Task) -> None:
             raise ExeclabError(f"{sample.input!r} has the target {sample.target!r}, but solve says {truth!r}")
         if (undone := task.plain(sample.input)) != plain.input:
             raise ExeclabError(f"plain gives {undone!r} for the rendered input of {plain.input!r}")
+        if (form := task.canonical(plain.input)) != plain.canonical and plain.canonical:
+            raise ExeclabError(f"canonical gives {form!r} for {plain.input!r}, and draw says {plain.canonical!r}")
         task.groups(sample)
 
 
