@@ -73,7 +73,7 @@ def show_audit(source: Source, found: Audit) -> None:
         table.add_row(split, *("not asked" if number is None else f"{number:,}" for number in numbers))
     console.print(table)
     for pair, shared in found.overlaps.items():
-        console.print(f"in both splits of {pair}: {shared:,}")
+        console.print(f"in both splits of {pair}: {shared:,}; up to names: {found.overlaps_up_to_names[pair]:,}")
     for example in found.examples:
         console.print(Text(example))
     console.print("FAILED: " + "; ".join(found.failures) if found.failures else "passed")
