@@ -76,7 +76,7 @@ def show_audit(source: Source, audit: Audit) -> None:
         table.add_row(split, *("not checked" if number is None else f"{number:,}" for number in numbers))
     console.print(table)
     for pair, shared in audit.overlaps.items():
-        console.print(f"in both splits of {pair}: {shared:,}")
+        console.print(f"in both splits of {pair}: {shared:,}; up to names: {audit.overlaps_up_to_names[pair]:,}")
     for example in audit.examples:
         console.print(Text(example))
     console.print("FAILED: " + "; ".join(audit.failures) if audit.failures else "passed")

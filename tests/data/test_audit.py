@@ -73,10 +73,10 @@ def test_finds_wrong_targets() -> None:
 
 
 def test_finds_overlapping_and_misplaced_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    def leak(_task: str, plain: str) -> Split:
-        return "train" if plain < "5" else "test"
+    def leak(_task: str, canonical: str) -> Split:
+        return "train" if canonical < "5" else "test"
 
-    monkeypatch.setattr(audit_module, "split_of", leak)
+    monkeypatch.setattr(audit_module, "split_of_canonical", leak)
     misplaced = audit(Source(MemorizationTask(), Difficulty(3)), 100)
     assert any("belong to another split" in failure for failure in misplaced.failures)
 
@@ -87,6 +87,25 @@ def test_finds_overlapping_and_misplaced_samples(monkeypatch: pytest.MonkeyPatch
     overlapping = audit(Source(MemorizationTask(), Difficulty(1)), 100)
     assert any("stand in both splits of train/validation" in failure for failure in overlapping.failures)
     assert overlapping.overlaps == {f"{a}/{b}": 10 for i, a in enumerate(SPLITS) for b in SPLITS[i + 1 :]}
+    assert overlapping.overlaps_up_to_names == overlapping.overlaps
+
+
+@dataclass(frozen=True)
+class ByText(AdditionTask):
+    """Decides the split on the text, as data version 1 did."""
+
+    def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
+        sample = super().draw(rng, difficulty)
+        return sample._replace(canonical=sample.input)
+
+
+def test_finds_splits_that_share_a_sample_up_to_names() -> None:
+    found = audit(Source(ByText(), Difficulty(2)), 2_000)
+    assert not any(found.overlaps.values())
+    assert all(found.overlaps_up_to_names.values())
+    assert any(failure.endswith("train/test up to names") for failure in found.failures)
+    assert found.splits["train"].misplaced > 0
+    assert found.as_dict()["passed"] is False
 
 
 def test_finds_seeds_that_share(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +130,7 @@ class Strange(AdditionTask):
 
     def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
         sample = super().draw(rng, difficulty)
-        return Sample(sample.input.replace("+", "//"), sample.target)
+        return sample._replace(input=sample.input.replace("+", "//"))
 
 
 def test_samples_that_cannot_be_solved_are_disagreements() -> None:

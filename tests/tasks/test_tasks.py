@@ -37,6 +37,7 @@ def test_contract(name: str, options: dict[str, Any]) -> None:
         assert plain == task.draw(stream("contract", i), difficulty)
         rendered = task.render(plain)
         assert task.plain(rendered.input) == plain.input
+        assert task.canonical(plain.input) == (plain.canonical or plain.input)
         assert task.solve(rendered.input) == rendered.target == plain.target
         assert task.answer(rendered.target) == plain.target
         assert set(plain.target) <= set(task.outputs)
@@ -156,5 +157,6 @@ def test_three_definitions_make_a_task() -> None:
             return input
 
     rows = list(Source(Echo(), Difficulty(3), None).rows(stop=3))
-    assert [row.sample for row in rows] == [("777", "777", ())] * 3
+    assert [row.sample for row in rows] == [("777", "777", (), "")] * 3
+    assert Echo().canonical("777") == "777"
     assert Echo().describe(Difficulty(2)) == "length 2"

@@ -2,7 +2,8 @@
 
 For every split: how many distinct samples, how many are shared with another split (none may be) or with the
 neighbouring seed (no more than chance), and whether the independent truth, and on request CPython in a process of
-its own, agree with every target.
+its own, agree with every target. Nor may two splits share a sample up to names: a canonical form, which is derived from
+the text here, and not taken from the generator.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from execlab.data.scramble import unscramble
-from execlab.data.splits import DATA_VERSION, SPLITS, Split, split_of
+from execlab.data.splits import DATA_VERSION, SPLITS, Split, split_of_canonical
 from execlab.data.vocabulary import vocabulary_with
 from execlab.errors import ExeclabError
 from execlab.programs.cpython import run_in_cpython
@@ -37,7 +38,7 @@ class SplitAudit:
     drawn: int
     distinct: int
     duplicates: int
-    misplaced: int  # samples that the hash puts into another split
+    misplaced: int  # samples that the hash puts into another split, or drawn with another canonical form
     shared_with_neighbour: int  # with the neighbouring seed (seed XOR 1)
     shared_by_chance: int  # with an independent stream of the same seed
     disagreements: int  # targets that the task's own truth denies
@@ -50,6 +51,7 @@ class Audit:
 
     splits: dict[Split, SplitAudit]
     overlaps: dict[str, int]
+    overlaps_up_to_names: dict[str, int]
     failures: list[str]
     examples: list[str]
     data_version: int = DATA_VERSION
@@ -67,25 +69,29 @@ def audit(source: Source, count: int, *, cpython: bool = False, advance: Callabl
         raise ExeclabError(f"--cpython is for tasks whose input is Python, and that of {source.task.name} is not")
     examples: list[str] = []
     seen: dict[Split, set[str]] = {}
+    forms: dict[Split, set[str]] = {}
     splits: dict[Split, SplitAudit] = {}
     for split in SPLITS:
         own = replace(source, split=split)
-        splits[split], seen[split] = _audit_split(own, count, cpython, advance, examples)
-    overlaps = {f"{a}/{b}": len(seen[a] & seen[b]) for a, b in combinations(SPLITS, 2)}
-    return Audit(splits, overlaps, list(_failures(splits, overlaps)), examples)
+        splits[split], seen[split], forms[split] = _audit_split(own, count, cpython, advance, examples)
+    overlaps, up_to_names = (
+        {f"{a}/{b}": len(of[a] & of[b]) for a, b in combinations(SPLITS, 2)} for of in (seen, forms)
+    )
+    return Audit(splits, overlaps, up_to_names, list(_failures(splits, overlaps, up_to_names)), examples)
 
 
 def _audit_split(
     source: Source, count: int, cpython: bool, advance: Callable[[int], None], examples: list[str]
-) -> tuple[SplitAudit, set[str]]:
-    inputs: set[str] = set()
+) -> tuple[SplitAudit, set[str], set[str]]:
+    task, inputs, forms = source.task, set[str](), set[str]()
     misplaced = disagreements = cpython_disagreements = 0
     for batch in _batches(source, count, advance):
         for sample in batch:
             inputs.add(sample.input)
             try:
-                misplaced += split_of(source.task.name, source.task.plain(sample.input)) != source.split
-                truth = source.task.solve(sample.input)
+                forms.add(form := task.canonical(task.plain(sample.input)))
+                misplaced += split_of_canonical(task.name, form) != source.split or sample.canonical not in ("", form)
+                truth = task.solve(sample.input)
             except ExeclabError as error:
                 truth = f"refused: {error}"
             if truth != sample.target:
@@ -93,14 +99,14 @@ def _audit_split(
                 _note(examples, sample, truth)
         if cpython:
             for sample, printed in zip(batch, run_in_cpython([s.input for s in batch]), strict=True):
-                if source.task.target_of(printed) != sample.target:
+                if task.target_of(printed) != sample.target:
                     cpython_disagreements += 1
                     _note(examples, sample, printed)
     neighbour, reference = (
         {sample.input for batch in _batches(other, count, advance) for sample in batch}
         for other in (replace(source, seed=source.seed ^ 1), replace(source, purpose="audit"))
     )
-    return SplitAudit(
+    found = SplitAudit(
         drawn=count,
         distinct=len(inputs),
         duplicates=count - len(inputs),
@@ -109,7 +115,8 @@ def _audit_split(
         shared_by_chance=len(inputs & reference),
         disagreements=disagreements,
         cpython_disagreements=cpython_disagreements if cpython else None,
-    ), inputs
+    )
+    return found, inputs, forms
 
 
 def _batches(source: Source, count: int, advance: Callable[[int], None]) -> Iterator[list[Sample]]:
@@ -127,10 +134,11 @@ def _note(examples: list[str], sample: Sample, truth: str) -> None:
         examples.append(f"{sample.input!r} is labelled {sample.target}, but it is {truth}")
 
 
-def _failures(splits: dict[Split, SplitAudit], overlaps: dict[str, int]) -> Iterator[str]:
-    for pair, shared in overlaps.items():
-        if shared:
-            yield f"{shared} samples stand in both splits of {pair}"
+def _failures(splits: dict[Split, SplitAudit], overlaps: dict[str, int], up_to_names: dict[str, int]) -> Iterator[str]:
+    for shared_by, how in ((overlaps, ""), (up_to_names, " up to names")):
+        for pair, shared in shared_by.items():
+            if shared:
+                yield f"{shared} samples stand in both splits of {pair}{how}"
     for split, found in splits.items():
         if found.misplaced:
             yield f"{found.misplaced} samples of {split} belong to another split"

@@ -3,7 +3,7 @@
 >>> dataset = create_dataset("addition", length=3, split="test", seed=0, size=1000)
 >>> entry = dataset[0]
 >>> entry["question"], entry["answer"]
-('print(744+374)', '1118')
+('print(127+313)', '440')
 >>> score_answer(" " + entry["answer"] + ".\\n", entry), score_answer(None, entry)
 (1.0, 0.0)
 """

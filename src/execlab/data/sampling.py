@@ -6,7 +6,7 @@ in which order. Rows are drawn in blocks of 64 that share a generator (setting o
 >>> from execlab.tasks.addition import AdditionTask
 >>> source = Source(AdditionTask(), Difficulty(3), split="test", seed=7)
 >>> [row.sample for row in source.rows(stop=2)]
-[Sample(input='print(321+386)', target='707'), Sample(input='print(926+888)', target='1814')]
+[Sample(input='print(321+386)', target='707'), Sample(input='print(669+734)', target='1403')]
 >>> source.row(1) == list(source.rows(stop=200))[1]
 True
 """
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from execlab.curriculum.paper import Baseline, Mix
 from execlab.data.scramble import scramble
-from execlab.data.splits import DATA_VERSION, SPLITS, Split, split_of
+from execlab.data.splits import DATA_VERSION, SPLITS, Split, split_of_canonical
 from execlab.data.vocabulary import vocabulary_with
 from execlab.errors import ExeclabError, unknown
 from execlab.options import options_of
@@ -136,7 +136,7 @@ def draw_sample(task: Task, rng: Random, difficulty: Difficulty, split: Split | 
     """A plain sample of this split, by drawing until one falls into it."""
     for _ in range(MAX_TRIES):
         sample = task.draw(rng, difficulty)
-        if split is None or split_of(task.name, sample.input) == split:
+        if split is None or split_of_canonical(task.name, sample.canonical or task.canonical(sample.input)) == split:
             return sample
     raise ExeclabError(
         f"the {split} split of {task.name} at length {difficulty.length}, nesting {difficulty.nesting} seems empty: "

@@ -1,5 +1,6 @@
 """What a program is: its operations, the generator that draws it, the interpreter that runs it."""
 
+from execlab.programs.canonical import canonical
 from execlab.programs.generator import DIALECTS, Dialect, generate_program
 from execlab.programs.interpreter import TraceStep, execute, trace
 from execlab.programs.layout import LAYOUTS, Layout
@@ -12,6 +13,7 @@ __all__ = [
     "Layout",
     "ProgramError",
     "TraceStep",
+    "canonical",
     "execute",
     "generate_program",
     "parse",

@@ -2,10 +2,11 @@
 
 Two dialects: `released`, the generator behind every example that the paper prints, where each operation builds on the
 one before it; and `appendix`, the pseudocode to the letter, where an operand is popped from a stack with probability
-1/2. Both give one-line loops; `layout.py` turns them into the indented form of Fig. 1.
+1/2. Both give one-line loops; `layout.py` turns them into the indented form of Fig. 1. Beside a program stands its
+canonical form (canonical.py), which decides its split.
 
 >>> from execlab.randomness import stream
->>> text, value, operations = generate_program(stream("docs", 179), length=4, nesting=3)
+>>> text, value, operations, canonical = generate_program(stream("docs", 179), length=4, nesting=3)
 >>> print(text)
 c=315
 for x in range(1):c-=3528
@@ -13,6 +14,11 @@ j=3462;
 print((7854 if (j-c)>3064 else 8757))
 >>> value, operations
 (7854, ['loop', 'assignment', 'conditional'])
+>>> print(canonical)
+v1=315
+for x in range(1):v1=v1-3528
+v2=3462
+print((7854 if 3064<v2-v1 else 8757))
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from execlab.errors import unknown
+from execlab.programs.forms import shifted
 from execlab.programs.operations import APPENDIX, RELEASED, Draws, Operand, Operation
 from execlab.randomness import below
 
@@ -36,11 +43,14 @@ def generate_program(
     nesting: int,
     dialect: Dialect = "released",
     operations: Sequence[Operation] | None = None,
-) -> tuple[str, int, list[str]]:
-    """A program of `nesting` operations on integers of up to `length` digits, what it prints, and the operations."""
+) -> tuple[str, int, list[str], str]:
+    """A program of `nesting` operations on integers of up to `length` digits.
+
+    Gives its text, what it prints, the operations that it was built from, and its canonical form.
+    """
     draw, everything = DIALECTS[dialect]
-    (code, expression, value), names = draw(rng, Draws(rng, length), nesting, operations or everything)
-    return f"{code}print({expression})", value, names
+    (code, expression, value, setup, form), names = draw(rng, Draws(rng, length), nesting, operations or everything)
+    return f"{code}print({expression})", value, names, f"{setup}print({form})"
 
 
 def choose_operations(dialect: Dialect, names: str) -> tuple[Operation, ...]:
@@ -62,15 +72,23 @@ def released(
 ) -> tuple[Operand, list[str]]:
     """Every operation takes up the one before it, at a random operand position: a program is one chain."""
     names: list[str] = []
-    stack: list[Operand] = []  # never more than one
+    operand: Operand | None = None
+    getrandbits, count = rng.getrandbits, len(known)
+    bits = (count - 1).bit_length()
     for _ in range(nesting):
-        operation = known[below(rng, len(known))]
-        operands = draws.literals(operation.operands - len(stack))
-        if stack:
-            operands.insert(below(rng, operation.operands), stack.pop())
-        stack.append(operation.build(draws, operands))
-        names.append(operation.name)
-    return stack[-1], names
+        choice = getrandbits(bits)  # `below`, written out: this is the innermost loop
+        while choice >= count:
+            choice = getrandbits(bits)
+        name, needed, build = known[choice]
+        if operand is None:
+            operands = draws.literals(needed)
+        else:
+            operands = draws.literals(needed - 1)
+            operands.insert(below(rng, needed), operand)
+        operand = build(draws, operands)
+        names.append(name)
+    assert operand is not None  # noqa: S101 - nesting is at least 1
+    return operand, names
 
 
 def appendix(
@@ -78,13 +96,27 @@ def appendix(
 ) -> tuple[Operand, list[str]]:
     """Every operand is popped with probability 1/2; what is left on the stack goes, and its code with it."""
     names: list[str] = []
-    stack: list[Operand] = []
+    stack: list[tuple[Operand, int]] = []  # with how many variables its code assigns
     for _ in range(nesting):
-        operation = known[below(rng, len(known))]
-        operands = [stack.pop() if stack and draws.coin() else draws.literals(1)[0] for _ in range(operation.operands)]
-        stack.append(operation.build(draws, operands))
-        names.append(operation.name)
-    return stack[-1], names
+        name, needed, build = known[below(rng, len(known))]
+        operands = []
+        draws.assigned = 0
+        for _ in range(needed):
+            if stack and draws.coin():
+                operand, assigned = stack.pop()
+                operands.append(_shifted(operand, draws.assigned) if draws.assigned and assigned else operand)
+                draws.assigned += assigned
+            else:
+                operands += draws.literals(1)
+        stack.append((build(draws, operands), draws.assigned))
+        names.append(name)
+    return stack[-1][0], names
+
+
+def _shifted(operand: Operand, by: int) -> Operand:
+    """An operand whose code comes after that of others, which assigns so many variables."""
+    code, expression, value, setup, form = operand
+    return code, expression, value, shifted(setup, by), shifted(form, by)
 
 
 DIALECTS: dict[Dialect, tuple[Callable[..., tuple[Operand, list[str]]], tuple[Operation, ...]]] = {

@@ -1,22 +1,29 @@
 """The operations that programs are made of, as the paper lists them (section 3) and as its released code writes them.
 
-An operation takes operands and gives a new one: the code that must run first, an expression, and its value. The value
-is computed here, beside the text, so it is one of three independent witnesses of a program's output (the others: our
-interpreter, and CPython).
+An operation takes operands and gives a new one: the code that must run first, an expression, and its value; beside
+code and expression their canonical forms (canonical.py), so that nobody has to parse what was just written. The value
+is computed here, too, so it is one of three independent witnesses of a program's output (the others: our interpreter,
+and CPython).
 
 >>> from execlab.randomness import stream
 >>> draws = Draws(stream("example"), length=4)
->>> code, expression, value = loop(draws, [("", "8584", 8584), ("", "920", 920)])
+>>> operands = [("", "8584", 8584, "", "8584"), ("", "920", 920, "", "920")]
+>>> code, expression, value, setup, form = loop(draws, operands)
 >>> print(code, expression, value, sep="")
 j=8584
 for x in range(10):j+=920
 j17784
+>>> print(setup, form, sep="")
+v1=8584
+for x in range(10):v1=920+v1
+v1
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from execlab.programs.forms import minus, plus, times, variable
 from execlab.randomness import below
 
 if TYPE_CHECKING:
@@ -25,11 +32,12 @@ if TYPE_CHECKING:
 
 VARIABLES = "abcdefghij"
 LOOP_VARIABLE = "x"
-
+_NAMES = [variable(number) for number in range(1 + len(VARIABLES))]
 
 # Something an operation can work on, a literal or the outcome of an earlier operation: the statements that must run
-# first (each with its newline), the expression, its value. A bare tuple: a named one takes half as long again.
-Operand: TypeAlias = tuple[str, str, int]
+# first (each with its newline), the expression, its value, and the canonical forms of statements and expression. A
+# bare tuple: a named one takes half as long again.
+Operand: TypeAlias = tuple[str, str, int, str, str]
 
 
 class Draws:
@@ -41,6 +49,7 @@ class Draws:
         self.bits = (self.largest - 1).bit_length()
         self.largest_small = 4 * length
         self.free = VARIABLES
+        self.assigned = 0  # variables in the code that the next one follows
 
     def literals(self, count: int) -> list[Operand]:
         """Uniform integers in [1, 10^length]."""
@@ -51,7 +60,8 @@ class Draws:
             while value >= largest:
                 value = getrandbits(bits)
             value += 1
-            operands.append(("", str(value), value))
+            text = str(value)
+            operands.append(("", text, value, "", text))
         return operands
 
     def small(self) -> int:
@@ -62,23 +72,24 @@ class Draws:
         """A fair coin."""
         return self.rng.getrandbits(1) == 1
 
-    def variable(self) -> str:
-        """A variable that this program has not used yet."""
+    def variable(self) -> tuple[str, str]:
+        """A variable that this program has not used yet, and what its canonical form calls it."""
         i = below(self.rng, len(self.free))
         name, self.free = self.free[i], self.free[:i] + self.free[i + 1 :]
-        return name
+        self.assigned += 1
+        return name, _NAMES[self.assigned]
 
 
 def addition(_draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`(a+b)`; the appendix counts it apart from subtraction."""
-    (a_code, a, a_value), (b_code, b, b_value) = operands
-    return a_code + b_code, f"({a}+{b})", a_value + b_value
+    (a_code, a, a_value, a_setup, a_form), (b_code, b, b_value, b_setup, b_form) = operands
+    return a_code + b_code, f"({a}+{b})", a_value + b_value, a_setup + b_setup, plus(a_form, b_form)
 
 
 def subtraction(_draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`(a-b)`; the appendix counts it apart from addition."""
-    (a_code, a, a_value), (b_code, b, b_value) = operands
-    return a_code + b_code, f"({a}-{b})", a_value - b_value
+    (a_code, a, a_value, a_setup, a_form), (b_code, b, b_value, b_setup, b_form) = operands
+    return a_code + b_code, f"({a}-{b})", a_value - b_value, a_setup + b_setup, minus(a_form, b_form)
 
 
 def signed_addition(draws: Draws, operands: Sequence[Operand]) -> Operand:
@@ -88,9 +99,9 @@ def signed_addition(draws: Draws, operands: Sequence[Operand]) -> Operand:
 
 def multiplication(draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`(a*k)` or `(k*a)` with a small k."""
-    ((code, a, value),) = operands
+    ((code, a, value, setup, form),) = operands
     k = draws.small()
-    return code, f"({a}*{k})" if draws.coin() else f"({k}*{a})", value * k
+    return code, f"({a}*{k})" if draws.coin() else f"({k}*{a})", value * k, setup, times(form, str(k))
 
 
 def identity(_draws: Draws, operands: Sequence[Operand]) -> Operand:
@@ -100,34 +111,54 @@ def identity(_draws: Draws, operands: Sequence[Operand]) -> Operand:
 
 def assignment(draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`v=a`, then `v` (appendix)."""
-    ((code, a, value),) = operands
-    v = draws.variable()
-    return f"{code}{v}={a}\n", v, value
+    ((code, a, value, setup, form),) = operands
+    v, w = draws.variable()
+    return f"{code}{v}={a}\n", v, value, f"{setup}{w}={form}\n", w
 
 
 def assignment_addition(draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`v=a;`, then `(v+b)` or `(v-b)` (released code): the only place of a semicolon."""
-    (a_code, a, a_value), (b_code, b, b_value) = operands
-    v = draws.variable()
-    return signed_addition(draws, [(f"{a_code}{b_code}{v}={a};\n", v, a_value), ("", b, b_value)])
+    (a_code, a, a_value, a_setup, a_form), (b_code, b, b_value, b_setup, b_form) = operands
+    v, w = draws.variable()
+    assigned = f"{a_code}{b_code}{v}={a};\n", v, a_value, f"{a_setup}{b_setup}{w}={a_form}\n", w
+    return signed_addition(draws, [assigned, ("", b, b_value, "", b_form)])
 
 
 def loop(draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`v=a`, then `for x in range(n):v+=b` or `v-=b`, then `v`."""
-    (a_code, a, a_value), (b_code, b, b_value) = operands
-    v, n = draws.variable(), draws.small()
-    sign, value = ("+", a_value + n * b_value) if draws.coin() else ("-", a_value - n * b_value)
-    return f"{a_code}{b_code}{v}={a}\nfor {LOOP_VARIABLE} in range({n}):{v}{sign}={b}\n", v, value
+    (a_code, a, a_value, a_setup, a_form), (b_code, b, b_value, b_setup, b_form) = operands
+    (v, w), n = draws.variable(), draws.small()
+    if draws.coin():
+        sign, value, form = "+", a_value + n * b_value, plus(w, b_form)
+    else:
+        sign, value, form = "-", a_value - n * b_value, minus(w, b_form)
+    return (
+        f"{a_code}{b_code}{v}={a}\nfor {LOOP_VARIABLE} in range({n}):{v}{sign}={b}\n",
+        v,
+        value,
+        f"{a_setup}{b_setup}{w}={a_form}\nfor {LOOP_VARIABLE} in range({n}):{w}={form}\n",
+        w,
+    )
 
 
 def conditional(draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`(c if a>b else d)`, or with `<`."""
-    (c_code, c, c_value), (a_code, a, a_value), (b_code, b, b_value), (d_code, d, d_value) = operands
-    sign, holds = (">", a_value > b_value) if draws.coin() else ("<", a_value < b_value)
+    (
+        (c_code, c, c_value, c_setup, c_form),
+        (a_code, a, a_value, a_setup, a_form),
+        (b_code, b, b_value, b_setup, b_form),
+        (d_code, d, d_value, d_setup, d_form),
+    ) = operands
+    if draws.coin():
+        sign, holds, less, more = ">", a_value > b_value, b_form, a_form
+    else:
+        sign, holds, less, more = "<", a_value < b_value, a_form, b_form
     return (
         c_code + a_code + b_code + d_code,
         f"({c} if {a}{sign}{b} else {d})",
         c_value if holds else d_value,
+        c_setup + a_setup + b_setup + d_setup,
+        f"({c_form} if {less}<{more} else {d_form})",
     )
 
 

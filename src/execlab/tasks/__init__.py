@@ -29,6 +29,7 @@ NEEDS: tuple[str, ...] = (
     "draw",
     "render",
     "plain",
+    "canonical",
     "solve",
     "answer",
 )

@@ -12,7 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from execlab.programs import execute
+from execlab.programs import canonical, execute
+from execlab.programs.forms import plus
 from execlab.randomness import below
 from execlab.tasks.task import Difficulty, Sample, Task, too_long
 
@@ -33,7 +34,11 @@ class AdditionTask(Task):
         # paper: also "[1, 10^length]"; but "two numbers of the same length ... doesn't need to align them"
         smallest = 10 ** (difficulty.length - 1)
         a, b = smallest + below(rng, 9 * smallest), smallest + below(rng, 9 * smallest)
-        return Sample(f"print({a}+{b})", str(a + b))
+        return Sample(f"print({a}+{b})", str(a + b), canonical=f"print({plus(str(a), str(b))})")
+
+    def canonical(self, plain: str) -> str:
+        """The unordered pair."""
+        return canonical(plain)
 
     def solve(self, input: str) -> str:
         """What our interpreter prints."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from execlab.options import option, options_of
-from execlab.programs import Dialect, Layout, execute, generate_program
+from execlab.programs import Dialect, Layout, canonical, execute, generate_program
 from execlab.programs.generator import choose_operations
 from execlab.programs.layout import LAYOUTS, join_loops
 from execlab.tasks.task import Difficulty, Sample, Task, too_long
@@ -56,8 +56,8 @@ class ProgramTask(Task):
     def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
         """A program with one-line loops."""
         length, nesting = difficulty
-        text, value, operations = generate_program(rng, length, nesting, self.dialect, self._chosen)  # type: ignore[attr-defined]
-        return Sample(text, self._printed(value), tuple(operations))
+        text, value, operations, form = generate_program(rng, length, nesting, self.dialect, self._chosen)  # type: ignore[attr-defined]
+        return Sample(text, self._printed(value), tuple(operations), form)
 
     def _printed(self, value: int) -> str:
         return str(value % 10**self.modulus if self.modulus else value)
@@ -69,6 +69,10 @@ class ProgramTask(Task):
     def plain(self, input: str) -> str:
         """With one-line loops."""
         return join_loops(input)
+
+    def canonical(self, plain: str) -> str:
+        """Free of names, layout, needless parentheses, and the order of the operands of + and *."""
+        return canonical(plain)
 
     def solve(self, input: str) -> str:
         """What our interpreter prints."""

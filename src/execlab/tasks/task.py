@@ -3,6 +3,9 @@
 A task's options are fields of its frozen dataclass. Most change only how a sample is written (a layout, an inverted
 input): `draw` gives the plain sample, `render` writes it as the options say, and `plain` undoes that. What changes the
 sample itself (a dialect) is the task's `variant`.
+
+A sample's split is decided on its canonical form: what it shares with samples that differ from it only in something
+that does not matter, such as the names of variables. They all are in one split.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ class Sample(NamedTuple):
     input: str
     target: str
     operations: tuple[str, ...] = ()  # what the generator built it from, for tables of errors
+    canonical: str = ""  # what its split is decided on, where `draw` knows it; else `Task.canonical` says
 
     def __repr__(self) -> str:
         return f"Sample(input={self.input!r}, target={self.target!r})"
@@ -65,8 +69,15 @@ class Task(ABC):
         return sample
 
     def plain(self, input: str) -> str:
-        """The plain input behind a rendered one: what the split is decided on."""
+        """The plain input behind a rendered one."""
         return input
+
+    def canonical(self, plain: str) -> str:
+        """The canonical form of a plain input: the same for all inputs that must be in one split.
+
+        `draw` may hand it over in `Sample.canonical`; where it does not, this method is asked.
+        """
+        return plain
 
     def answer(self, printed: str) -> str:
         """What counts in what a model printed."""

@@ -69,6 +69,8 @@ def _try_task(config: Config, task: Task, _: Task) -> None:
             raise ExeclabError(f"{sample.input!r} has the target {sample.target!r}, but solve says {truth!r}")
         if (undone := task.plain(sample.input)) != plain.input:
             raise ExeclabError(f"plain gives {undone!r} for the rendered input of {plain.input!r}")
+        if (form := task.canonical(plain.input)) != plain.canonical and plain.canonical:
+            raise ExeclabError(f"canonical gives {form!r} for {plain.input!r}, and draw says {plain.canonical!r}")
         if plain != task.draw(stream("contract", number), config.goal if number % 2 else easier):
             raise ExeclabError("draw gives another sample for the same rng and difficulty")
         for table, rows in task.groups(sample).items():
