@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import re
@@ -155,7 +156,18 @@ def claim(config: Config) -> torch.device:
         raise ExeclabError(
             f"the device {config.device!r} is not available on this machine; choose cpu, cuda, mps or auto"
         ) from None
+    if config.kernel == "native":  # it has threads of its own, and what is left to PyTorch is small
+        torch.set_num_threads(1)
+        _keep_memory()
+        return device
     torch.set_num_threads(config.threads)
     if torch.get_num_threads() != config.threads:
         raise ExeclabError(f"{config.threads} threads are not available here; PyTorch gives {torch.get_num_threads()}")
     return device
+
+
+def _keep_memory() -> None:
+    """Let freed memory stay in this process: asking the system for it again costs a twentieth of a step."""
+    if platform.libc_ver()[0] == "glibc":
+        for setting in (-1, -3):  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
+            ctypes.CDLL(None).mallopt(setting, 1 << 30)

@@ -180,7 +180,10 @@ def step(run: Run, batch: Batch) -> tuple[float, dict[Difficulty, Tally]]:
     # paper: the sum over the window divided by the rows; aligned: the mean over output characters
     (loss / (config.batch if config.feed == "stream" else max(counted, 1))).backward()  # type: ignore[no-untyped-call]
     ranks.add_gradients(list(model.parameters()))
-    nn.utils.clip_grad_norm_(model.parameters(), config.clip)
+    if model.kernel is None:
+        nn.utils.clip_grad_norm_(model.parameters(), config.clip)
+    else:
+        model.kernel.clip([p.grad for p in model.parameters() if p.grad is not None], config.clip)
     for group in run.optimizer.param_groups:
         group["lr"] = run.rate()
     run.optimizer.step()
