@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
+from torch import Tensor
 
 from execlab.errors import ExeclabError
 from execlab.models import native
@@ -20,8 +22,6 @@ from execlab.training.config import make_config
 from execlab.training.view import View
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from execlab.models.model import Precision
 
 
@@ -220,6 +220,21 @@ def test_the_same_bits_with_any_number_of_threads(
     first, *others = (deep_ways(replace(compiled, threads=n), precision, 48, rows) for n in (1, 2, 3, 7))
     for other in others:
         assert all(torch.equal(one, two) for one, two in zip(first, other, strict=True))
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_step_leaves_nothing_behind(compiled: native.Native, precision: Precision) -> None:
+    """A cycle would keep a step's memory until garbage is collected, and the next step would need more."""
+    counts = []
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):
+            deep_ways(compiled, precision, 16, LONG[1])
+            counts.append(sum(type(thing) is Tensor for thing in gc.get_objects()))
+    finally:
+        gc.enable()
+    assert counts[1] == counts[2]
 
 
 def test_a_fork_has_threads_of_its_own(compiled: native.Native) -> None:

@@ -89,17 +89,18 @@ class Native:
 
     def update(
         self,
-        matrices: Sequence[tuple[Tensor, Tensor, Tensor]],
+        matrices: Sequence[tuple[int, Tensor, Tensor, Tensor]],
         others: Sequence[tuple[Tensor, Tensor, Tensor, Tensor]],
         numbers: Sequence[float],
         iterations: int,
         *,
         half: bool,
     ) -> None:
-        """A step of Muon (parameter, gradient and momentum of a block) and AdamW (parameter, gradient, mean, square);
+        """A step of Muon (blocks, parameter, gradient, momentum) and AdamW (parameter, gradient, mean, square);
         numbers are described in kernels/optimizer.h."""
-        tensors = [tensor for each in (*matrices, *others) for tensor in each]
-        sizes = [size for each in matrices for size in each[0].shape] + [each[0].numel() for each in others]
+        tensors = [tensor for _, *each in matrices for tensor in each] + [tensor for each in others for tensor in each]
+        sizes = [size for blocks, each, *_ in matrices for size in (blocks, each.shape[0] // blocks, each.shape[1])]
+        sizes += [each[0].numel() for each in others]
         counts = (self.threads, int(half), iterations, len(matrices), len(others))
         floats = (ctypes.c_float * len(numbers))(*numbers)
         self.library.execlab_update(*map(INTEGER, counts), _pointers(tensors), _integers(sizes), floats)

@@ -138,6 +138,8 @@ class NativeLSTM(torch.autograd.Function):
         sizes = (int(half), depth, n, len(rows), len(table))
         native.lstm("forward", sizes, (rows, ids, table), layers)
         ctx.save_for_backward(ids, rows, table, *weights)
+        for layer_arrays in layers:  # outputs that their own node holds would stay until garbage is collected
+            del layer_arrays["last_h"], layer_arrays["last_c"]
         ctx.native, ctx.sizes, ctx.layers = native, sizes, layers
         return layers[-1]["h"][batch:], last_h, last_c
 

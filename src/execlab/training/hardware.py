@@ -169,5 +169,5 @@ def claim(config: Config) -> torch.device:
 def _keep_memory() -> None:
     """Let freed memory stay in this process: asking the system for it again costs a twentieth of a step."""
     if platform.libc_ver()[0] == "glibc":
-        for setting in (-1, -3):  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
-            ctypes.CDLL(None).mallopt(setting, 1 << 30)
+        for setting, size in ((-1, 1 << 30), (-3, 1 << 25)):  # M_TRIM_THRESHOLD; M_MMAP_THRESHOLD, at its largest
+            ctypes.CDLL(None).mallopt(setting, size)

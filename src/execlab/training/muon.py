@@ -80,12 +80,11 @@ class Muon(torch.optim.Optimizer):
             self._adamw(others)
 
     def _in_c(self, kernel: Native, matrices: dict[str, Any], others: dict[str, Any]) -> None:
-        blocks = []
-        for parameter in matrices["params"]:
-            shape = (self.blocks[id(parameter)], -1, parameter.shape[1])
-            parts = (parameter, parameter.grad, self.state[parameter]["momentum"])
-            blocks += list(zip(*(part.view(shape) for part in parts), strict=True))
-        blocks.sort(key=lambda parts: -parts[0].numel())  # the longest work first
+        stacks = [
+            (self.blocks[id(parameter)], parameter, parameter.grad, self.state[parameter]["momentum"])
+            for parameter in matrices["params"]
+        ]
+        stacks.sort(key=lambda stack: -stack[1].numel() // stack[0])  # the longest work first
         rest, corrections = [], set()
         fast, slow = self.betas
         for parameter in others["params"]:
@@ -105,7 +104,7 @@ class Muon(torch.optim.Optimizer):
             1 / of_square,
             1 - rate * others["weight_decay"],
         )
-        kernel.update(blocks, rest, numbers, ITERATIONS, half=self.bf16)
+        kernel.update(stacks, rest, numbers, ITERATIONS, half=self.bf16)
 
     def _muon(self, group: dict[str, Any]) -> None:
         by_shape: dict[tuple[int, ...], list[Tensor]] = {}

@@ -74,19 +74,24 @@ double execlab_clip(int64_t threads, int64_t count, float *const *arrays, const 
 }
 
 /* arrays: of every matrix parameter, gradient and momentum; then of the rest parameter, gradient, mean and square.
-sizes: rows and columns of every matrix, then the size of each of the rest. numbers: as `Update` ends. */
+sizes: blocks, rows and columns of every matrix, then the size of each of the rest. numbers: as `Update` ends. */
 void execlab_update(int64_t threads, int64_t half, int64_t iterations, int64_t matrices, int64_t others,
                     float *const *arrays, const int64_t *sizes, const float *numbers) {
-    Matrix *matrix = malloc((matrices + 1) * sizeof *matrix);
+    int64_t blocks = 0, done = 0;
+    for (int64_t i = 0; i < matrices; i++) blocks += sizes[3 * i];
+    Matrix *matrix = malloc((blocks + 1) * sizeof *matrix);
     Rest *rest = malloc((others + 1) * sizeof *rest);
     if (!matrix || !rest) abort();
-    for (int64_t i = 0; i < matrices; i++, arrays += 3, sizes += 2)
-        matrix[i] = (Matrix){arrays[0], arrays[1], arrays[2], sizes[0], sizes[1]};
+    for (int64_t i = 0; i < matrices; i++, arrays += 3, sizes += 3)
+        for (int64_t block = 0; block < sizes[0]; block++) {
+            int64_t at = block * sizes[1] * sizes[2];
+            matrix[done++] = (Matrix){arrays[0] + at, arrays[1] + at, arrays[2] + at, sizes[1], sizes[2]};
+        }
     for (int64_t i = 0; i < others; i++, arrays += 4)
         rest[i] = (Rest){arrays[0], arrays[1], arrays[2], arrays[3], sizes[i]};
-    Update update = {half, iterations, matrices, matrix, rest, {numbers[0], numbers[1], numbers[2]}, numbers[3],
+    Update update = {half, iterations, blocks, matrix, rest, {numbers[0], numbers[1], numbers[2]}, numbers[3],
                      numbers[4], numbers[5], numbers[6], numbers[7], numbers[8], numbers[9], numbers[10]};
-    share(threads, matrices + others, update_item, &update);
+    share(threads, blocks + others, update_item, &update);
     free(matrix);
     free(rest);
 }
