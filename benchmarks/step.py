@@ -44,8 +44,9 @@ class Runner:
     """A run that takes the same steps in every round."""
 
     def __init__(self, task: str, length: int, nesting: int, precision: Precision, threads: int) -> None:
-        settings = {"length": length, "nesting": nesting, "strategy": "baseline", "device": "cpu"}
-        config = make_config("laptop", task=task, precision=precision, threads=threads, **settings)
+        kind = {"task": task, "length": length, "nesting": nesting, "strategy": "baseline"}
+        how = {"precision": precision, "threads": threads, "device": "cpu"}
+        config = make_config("laptop", None, **kind, **how)
         self.config = hardware.resolve(config)
         self.run = loop.new_run(self.config, Path(tempfile.gettempdir()))
         self.feed = loop.make_feed(self.config, make_strategy("baseline", self.config.goal))
@@ -57,7 +58,8 @@ class Runner:
     def _needed(self, characters: int, answered: int) -> float:
         """Operations of the network's matmuls in a step."""
         options, vocabulary = self.config.model_options, self.run.model.vocabulary
-        cells, table = options["cells"], vocabulary * options["embedding"] * 4 * options["cells"]
+        cells: int = options["cells"]
+        table: int = vocabulary * options["embedding"] * 4 * cells
         return characters * self.run.model.flops_per_character() + 6.0 * (table + answered * vocabulary * cells)
 
     def seconds(self) -> float:
