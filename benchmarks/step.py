@@ -32,6 +32,7 @@ from execlab.training.muon import ITERATIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from execlab.data.batches import Batch
     from execlab.models.model import Model
     from execlab.training.config import Precision
 
@@ -65,8 +66,13 @@ class Runner:
     def seconds(self) -> float:
         """A round."""
         begin = time.perf_counter()
-        for step in range(STEPS):
-            loop.step(self.run, self.feed.batch(step))
+        ahead: dict[int, Batch] = {}
+        for number in range(STEPS):
+            batch = ahead.pop(number, None) or self.feed.batch(number)
+            self.run.counters.step = number
+            if number + 1 < STEPS:
+                loop.draw_ahead(self.run, self.feed, ahead)
+            loop.step(self.run, batch)
         return time.perf_counter() - begin
 
 

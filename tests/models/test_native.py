@@ -17,7 +17,7 @@ from execlab.errors import ExeclabError
 from execlab.models import native
 from execlab.models.lstm import LSTM
 from execlab.models.recurrence import recur, recur_in_c
-from execlab.training import hardware, loop, runs
+from execlab.training import hardware, loop, runs, weights
 from execlab.training.config import make_config
 from execlab.training.view import View
 
@@ -260,6 +260,33 @@ print(*sums)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
     assert [[float(word) for word in line.split()] for line in done.stdout.splitlines()] == [expected, expected]
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("feed", ["aligned", "stream"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_run_has_the_same_bits_with_any_number_of_threads(feed: str, precision: Precision, tmp_path: Path) -> None:
+    """Drawing ahead included, which one thread does not do; the strategy climbs on the way."""
+    settings: dict[str, object] = {"feed": feed, "precision": precision, "strategy": "combined"}
+    if feed == "stream":
+        settings |= {"window": 20}
+    learned_weights, lines = [], []
+    for threads in (1, 3):
+        config = make_config("smoke", None, optimizer="muon", threads=threads, steps=40, **settings)
+        folder = loop.train(config, tmp_path / str(threads))
+        learned_weights.append(weights.load_model(folder / "model.safetensors")[0].state_dict())
+        lines.append([{k: v for k, v in line.items() if k != "seconds"} for line in runs.read_metrics(folder)])
+    assert all(torch.equal(*pair) for pair in zip(*(each.values() for each in learned_weights), strict=True))
+    assert lines[0] == lines[1]
+
+
+def test_a_chore_that_fails_is_heard_of(compiled: native.Native) -> None:
+    """Once the pass is whole; the next one has nothing to do meanwhile."""
+    kernel = replace(compiled, threads=2, chores=[lambda: [][0]])
+    with pytest.raises(IndexError):
+        deep_ways(kernel, "float32", 16, LONG[1])
+    expected = deep_ways(compiled, "float32", 16, LONG[1])
+    assert all(torch.equal(*pair) for pair in zip(deep_ways(kernel, "float32", 16, LONG[1]), expected, strict=True))
 
 
 def test_auto_is_decided_once(compiled: native.Native) -> None:

@@ -19,7 +19,7 @@ import stat
 import subprocess
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from execlab.errors import ExeclabError
 from execlab.files import read_regular, write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from torch import Tensor
 
@@ -49,6 +49,7 @@ VERSION_SECONDS = 20.0  # for a compiler to print its version
 COMPILE_SECONDS = 120.0
 INTEGER = ctypes.c_int64
 POINTER = ctypes.c_void_p
+CALLBACK = ctypes.CFUNCTYPE(None)
 # The struct of kernels/lstm.h.
 LAYER = (
     *("weight_ih", "weight_hh", "bias", "h0", "c0", "h", "gates", "c", "squashed", "last_h", "last_c"),
@@ -65,6 +66,8 @@ class Native:
     halves: bool  # whether matmuls in bfloat16 are the processor's own
     name: str  # compiler, vector width and flags, for a run's record
     threads: int = 1
+    # What the calling thread does once, while the others begin with a forward pass: Python that holds up nobody.
+    chores: list[Callable[[], None]] = field(default_factory=list, compare=False)
 
     def lstm(
         self,
@@ -75,9 +78,22 @@ class Native:
     ) -> None:
         """A deep LSTM "forward" or "backward"; sizes, arrays and layers are described in kernels/lstm.h."""
         fields = [layer.get(name) for layer in layers for name in LAYER]
-        self.library[f"execlab_{direction}"](
-            INTEGER(self.threads), _integers(sizes), _pointers(arrays), _pointers(fields)
-        )
+        arguments = [INTEGER(self.threads), _integers(sizes), _pointers(arrays), _pointers(fields)]
+        if direction == "backward":
+            self.library.execlab_backward(*arguments)
+            return
+        failures: list[BaseException] = []
+
+        def meanwhile() -> None:
+            try:
+                self.chores.pop()()
+            except BaseException as error:  # raised below: nothing may pass through C
+                failures.append(error)
+
+        callback = CALLBACK(meanwhile) if self.chores else None
+        self.library.execlab_forward(*arguments, callback)
+        if failures:
+            raise failures[0]
 
     def clip(self, tensors: Sequence[Tensor], limit: float) -> float:
         """Scale tensors down to a common norm if theirs is larger; gives what it was."""

@@ -129,11 +129,13 @@ def _train(run: Run, view: View) -> None:
     """From wherever the run stands to its end."""
     config, counters = run.config, run.counters
     feed = make_feed(config, run.strategy)
+    ahead: dict[int, Batch] = {}
     view.begin(config, count_parameters(run.model), counters.step)
     with view, _stop_signal() as stopped:
         while not counters.finished:
             begin = time.perf_counter()
-            batch = feed.batch(counters.step)
+            batch = ahead.pop(counters.step, None) or feed.batch(counters.step)
+            draw_ahead(run, feed, ahead)
             loss, tallies = step(run, batch)
             if not math.isfinite(loss):
                 raise ExeclabError(
@@ -160,6 +162,20 @@ def _train(run: Run, view: View) -> None:
                 raise KeyboardInterrupt
     if run.ranks.leads:
         _finish(run, view)
+
+
+def draw_ahead(run: Run, feed: AlignedFeed | StreamFeed, ahead: dict[int, Batch]) -> None:
+    """Have the next step's batch drawn while the kernel's other threads begin with this one's forward pass.
+
+    Not across an evaluation, after which the strategy may draw other samples.
+    """
+    number, kernel = run.counters.step + 1, run.model.kernel
+    if kernel is not None and kernel.threads > 1 and number % run.config.evaluate_every:
+
+        def draw() -> None:
+            ahead[number] = feed.batch(number)
+
+        kernel.chores[:] = [draw]
 
 
 def step(run: Run, batch: Batch) -> tuple[float, dict[Difficulty, Tally]]:

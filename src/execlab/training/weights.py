@@ -54,7 +54,7 @@ def make_model(config: Config, *, learns: bool = True) -> Model:
     kind, options = model_class(config.model), make_options(config.model, config.model_options)
     kernel = kind.find_kernel(options) if learns and config.kernel == "native" else None
     precision: Precision = "bfloat16" if learns and config.precision == "bfloat16" else "float32"
-    kernel = replace(kernel, threads=config.threads or 1) if isinstance(kernel, native.Native) else None
+    kernel = replace(kernel, threads=config.threads or 1, chores=[]) if isinstance(kernel, native.Native) else None
     return _build(config, kernel, precision)
 
 

@@ -36,11 +36,12 @@ static Stack stack(int64_t threads, const int64_t *sizes, void *const *arrays, L
     return s;
 }
 
-/* sizes, arrays and layer: as the structs of lstm.h begin. */
-void execlab_forward(int64_t threads, const int64_t *sizes, void *const *arrays, Layer *layer) {
+/* sizes, arrays and layer: as the structs of lstm.h begin; meanwhile: what the caller has to do, or nothing. */
+void execlab_forward(int64_t threads, const int64_t *sizes, void *const *arrays, Layer *layer,
+                     void (*meanwhile)(void)) {
     Stack s = stack(threads, sizes, arrays, layer);
     share(threads, s.layers * (s.n / W), pack_forward, &s);
-    share(threads, s.items, forward_rows, &s);
+    share_meanwhile(threads, s.items, forward_rows, &s, meanwhile);
 }
 
 void execlab_backward(int64_t threads, const int64_t *sizes, void *const *arrays, Layer *layer) {

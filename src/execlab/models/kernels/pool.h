@@ -103,14 +103,16 @@ static void start_workers(int64_t wanted) {
     pthread_sigmask(SIG_SETMASK, &before, 0);
 }
 
-/* Do all items with at most so many threads, this one among them. */
-static void share(int64_t threads, int64_t items, Work *work, void *context) {
+/* Do all items with at most so many threads, this one among them. If there is something to do meanwhile, this one does
+that first. */
+static void share_meanwhile(int64_t threads, int64_t items, Work *work, void *context, void (*meanwhile)(void)) {
     static pid_t holder; /* a fork may have happened during a call */
     int64_t limit = smaller(smaller(threads, items), MOST_WORKERS + 1);
     int free = 0;
     if (holder != getpid()) __atomic_store_n(&pool.running, 0, __ATOMIC_RELEASE), holder = getpid();
     if (limit < 2 || items > ITEMS ||
         !__atomic_compare_exchange_n(&pool.running, &free, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        if (meanwhile) meanwhile();
         for (int64_t item = 0; item < items; item++) work(context, item);
         return;
     }
@@ -124,6 +126,7 @@ static void share(int64_t threads, int64_t items, Work *work, void *context) {
     pthread_mutex_lock(&pool.mutex);
     if (pool.sleeping) pthread_cond_broadcast(&pool.wake);
     pthread_mutex_unlock(&pool.mutex);
+    if (meanwhile) meanwhile();
     work_on(0);
     for (int64_t spins = 0; spins < SPINS && __atomic_load_n(&pool.finished, __ATOMIC_ACQUIRE) < items; spins++)
         relax(spins);
@@ -135,8 +138,13 @@ static void share(int64_t threads, int64_t items, Work *work, void *context) {
     __atomic_store_n(&pool.running, 0, __ATOMIC_RELEASE);
 }
 #else
-static void share(int64_t threads, int64_t items, Work *work, void *context) {
+static void share_meanwhile(int64_t threads, int64_t items, Work *work, void *context, void (*meanwhile)(void)) {
     (void)threads;
+    if (meanwhile) meanwhile();
     for (int64_t item = 0; item < items; item++) work(context, item);
 }
 #endif
+
+static void share(int64_t threads, int64_t items, Work *work, void *context) {
+    share_meanwhile(threads, items, work, context, 0);
+}
