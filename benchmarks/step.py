@@ -26,6 +26,7 @@ import torch
 
 from execlab.curriculum import make_strategy
 from execlab.training import hardware, loop
+from execlab.training.ahead import draw_ahead
 from execlab.training.config import make_config
 from execlab.training.muon import ITERATIONS
 
@@ -71,7 +72,7 @@ class Runner:
             batch = ahead.pop(number, None) or self.feed.batch(number)
             self.run.counters.step = number
             if number + 1 < STEPS:
-                loop.draw_ahead(self.run, self.feed, ahead)
+                draw_ahead(self.run, self.feed, ahead)
             loop.step(self.run, batch)
         return time.perf_counter() - begin
 

@@ -21,7 +21,7 @@ from execlab.models.recurrence import recur, recur_in_c
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from execlab.models.native import Native
+    from execlab.models.kernel import Native
 
 State = tuple[Tensor, Tensor]  # h and c, (layers, rows, n) each
 GATES = 4

@@ -20,7 +20,7 @@ from execlab.models.model import last_places
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from execlab.models.native import Native
+    from execlab.models.kernel import Native
 
 Outputs = tuple[Tensor, Tensor, Tensor]
 

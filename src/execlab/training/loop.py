@@ -27,6 +27,7 @@ from execlab.evaluation.decoding import Reader, answer
 from execlab.evaluation.scores import exact, teacher_forced, whole
 from execlab.models import model_class
 from execlab.training import checkpoints, hardware, parallel, runs, weights
+from execlab.training.ahead import draw_ahead
 from execlab.training.contracts import check_contracts
 from execlab.training.locking import locked_run
 from execlab.training.optimizers import make_optimizer
@@ -162,20 +163,6 @@ def _train(run: Run, view: View) -> None:
                 raise KeyboardInterrupt
     if run.ranks.leads:
         _finish(run, view)
-
-
-def draw_ahead(run: Run, feed: AlignedFeed | StreamFeed, ahead: dict[int, Batch]) -> None:
-    """Have the next step's batch drawn while the kernel's other threads begin with this one's forward pass.
-
-    Not across an evaluation, after which the strategy may draw other samples.
-    """
-    number, kernel = run.counters.step + 1, run.model.kernel
-    if kernel is not None and kernel.threads > 1 and number % run.config.evaluate_every:
-
-        def draw() -> None:
-            ahead[number] = feed.batch(number)
-
-        kernel.chores[:] = [draw]
 
 
 def step(run: Run, batch: Batch) -> tuple[float, dict[Difficulty, Tally]]:

@@ -14,8 +14,8 @@ from torch import Tensor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from execlab.models.kernel import Native
     from execlab.models.model import Matrix
-    from execlab.models.native import Native
 
 # Quintic iteration that brings singular values near 1 fast rather than exactly there (Jordan et al., 2024).
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)

@@ -5,6 +5,7 @@ clipping, and the optimizer. The same machine gives the same bits, however many 
 #include "vectors.h"
 #include "pool.h"
 #include "lstm.h"
+#include "gradients.h"
 #include "optimizer.h"
 
 /* Floats per vector: the number of cells must be a multiple of it. */
@@ -48,7 +49,7 @@ void execlab_backward(int64_t threads, const int64_t *sizes, void *const *arrays
     Stack s = stack(threads, sizes, arrays, layer);
     share(threads, s.layers * ((s.n + 4 * W - 1) / (4 * W)), pack_backward, &s);
     share(threads, s.items, backward_rows, &s);
-    share(threads, s.layers * ((4 * s.n + GROUP - 1) / GROUP), gradient_rows, &s);
+    share(threads, s.layers * ((4 * s.n + group_of(&s) - 1) / group_of(&s)), gradient_rows, &s);
 }
 
 /* Scale arrays of numbers down to a common norm, if theirs is larger; gives what it was. The arrays are cut into pieces

@@ -208,3 +208,8 @@ INLINE void transpose(vec block[W]) {
         for (int i = 0; i < W; i++) block[i] = other[i];
     }
 }
+
+/* A call with a constant HALF. */
+#define EITHER(half, call) \
+    if (half) { enum { HALF = 1 }; call; } \
+    else { enum { HALF = 0 }; call; }
