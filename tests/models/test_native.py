@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import gc
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
+from torch import Tensor
 
 from execlab.errors import ExeclabError
 from execlab.models import native
 from execlab.models.lstm import LSTM
-from execlab.models.recurrence import half_linear, half_recur, recur
-from execlab.training import hardware, loop, runs
+from execlab.models.recurrence import recur, recur_in_c
+from execlab.training import hardware, loop, runs, weights
 from execlab.training.config import make_config
 from execlab.training.view import View
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from torch import Tensor
-
     from execlab.models.model import Precision
 
 
@@ -41,13 +42,10 @@ def both_ways(
     scale: float,
     compiled: native.Native | None,
     *,
-    half: str = "",
+    half: bool = False,
     ending: bool = True,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Outputs and gradients of a recurrence; half of its rows drop out on the way, if any shall.
-
-    With products in bfloat16, what comes from below is a "table" whose rows are chosen, or "rows" and a bias.
-    """
+    """Outputs and gradients of a recurrence; half of its rows drop out on the way, if any shall."""
     steps, rows, n = shape
     rng = torch.Generator().manual_seed(steps * rows + n)
     left = (
@@ -60,15 +58,14 @@ def both_ways(
     for tensor in inputs:
         tensor.requires_grad_()
     projected, weight, h, c = inputs
-    if compiled is None or not half:
-        outputs = recur(projected, weight, h, c, left, compiled)
-    elif half == "table":  # every row is chosen once
+    if compiled is None:
+        outputs = recur(projected, weight, h, c, left)
+    else:  # every row of the table is chosen once
         chosen = torch.randperm(len(projected), generator=torch.Generator().manual_seed(1))
         table = torch.zeros_like(projected).index_copy(0, chosen, projected)
-        outputs = half_recur(table, chosen, None, weight, h, c, left, compiled)
-    else:
-        bias = projected.mean(0)
-        outputs = half_recur((projected - bias).bfloat16(), None, bias, weight, h, c, left, compiled)
+        state = h[None], c[None]
+        top, last_h, last_c = recur_in_c(chosen, left, table, state, compiled, [weight], half=half)
+        outputs = top.float(), last_h[0], last_c[0]
     loss = sum((output * torch.randn(output.shape, generator=rng)).sum() for output in outputs)
     return list(outputs), list(torch.autograd.grad(loss, inputs))  # type: ignore[arg-type]
 
@@ -85,36 +82,78 @@ def test_equals_pytorch(compiled: native.Native, shape: tuple[int, int, int], sc
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 16), (7, 13, 48), (6, 32, 128)])
-@pytest.mark.parametrize("half", ["table", "rows"])
-def test_products_in_bfloat16(compiled: native.Native, shape: tuple[int, int, int], half: str) -> None:
-    """As near to float32 as eight bits allow, and not nearer: the products are really rounded."""
-    for ours, theirs in zip(both_ways(shape, 1.0, compiled, half=half), both_ways(shape, 1.0, None), strict=True):
+def test_matmuls_in_bfloat16(compiled: native.Native, shape: tuple[int, int, int]) -> None:
+    """As near to float32 as eight bits allow, and not nearer: what is multiplied is really rounded."""
+    for ours, theirs in zip(both_ways(shape, 1.0, compiled, half=True), both_ways(shape, 1.0, None), strict=True):
         for one, other in zip(ours, theirs, strict=True):
             gap = ((one - other).norm() / other.norm()).item()
             assert 1e-4 < gap < 0.02
 
 
 def test_cells_and_gradients_stay_in_float32(compiled: native.Native) -> None:
-    (h, last_h, last_c), gradients = both_ways((5, 6, 32), 1.0, compiled, half="rows")
+    model, ids, sizes = deep(compiled, "bfloat16"), *texts(5, 6)
+    h, (last_h, last_c) = model(ids, sizes, model.start(6))
     assert (h.dtype, last_h.dtype, last_c.dtype) == (torch.bfloat16, torch.float32, torch.float32)
     assert not torch.equal(last_c, last_c.bfloat16().float())
+    gradients = torch.autograd.grad(h.float().square().sum(), learned(model))
     assert all(gradient.dtype == torch.float32 for gradient in gradients)
 
 
 def test_a_state_carried_over_from_pytorch_in_bfloat16(compiled: native.Native) -> None:
     """A run may have been resumed where there was no compiler."""
-    below, weight, state = torch.randn(12, 64).bfloat16(), torch.randn(64, 16), torch.randn(3, 16).bfloat16()
-    found = [
-        half_recur(below, None, torch.zeros(64), weight, given, given, rows_of(4, 3), compiled)
+    table, weight, state = torch.randn(12, 64), torch.randn(64, 16), torch.randn(1, 3, 16).bfloat16()
+    results = [
+        recur_in_c(torch.arange(12), rows_of(4, 3), table, (given, given), compiled, [weight], half=True)
         for given in (state, state.float())
     ]
-    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+    assert all(torch.equal(one, other) for one, other in zip(*results, strict=True))
+
+
+def deep(kernel: native.Native | None, precision: Precision = "float32", cells: int = 32, layers: int = 3) -> LSTM:
+    """A network in training mode."""
+    model = LSTM(41, LSTM.Options(layers=layers, cells=cells, embedding=8, init=0.3), kernel, precision)
+    model.initialize(0)
+    return model.train()
+
+
+def texts(steps: int, rows: int) -> tuple[Tensor, Tensor]:
+    """Ids of rows of one length, and their batch sizes."""
+    return torch.randint(0, 41, (steps * rows,), generator=torch.Generator().manual_seed(0)), rows_of(steps, rows)
+
+
+def learned(model: LSTM) -> list[torch.nn.Parameter]:
+    """The parameters below the features."""
+    return [parameter for name, parameter in model.named_parameters() if not name.startswith("output")]
+
+
+def deep_ways(kernel: native.Native | None, precision: Precision, cells: int, rows: list[int]) -> list[Tensor]:
+    """Outputs and gradients of three layers, of a state that is not zero."""
+    model, rng = deep(kernel, precision, cells), torch.Generator().manual_seed(sum(rows))
+    ids = torch.randint(0, 41, (sum(rows),), generator=rng)
+    state = [torch.randn(3, rows[0], cells, generator=rng, requires_grad=True) for _ in range(2)]
+    h, last = model(ids, torch.tensor(rows), tuple(state))
+    outputs = [h.float(), *last]
+    loss = sum((output * torch.randn(output.shape, generator=rng)).sum() for output in outputs)
+    return [*outputs, *torch.autograd.grad(loss, [*learned(model), *state])]
+
+
+LONG = [[1], [13, 13, 12, 12, 9, 5, 2, 1], [30] * 27, [32] * 20 + [31, 20, 20, 8, 3], [70] * 12 + [9] * 3]
+
+
+@pytest.mark.parametrize("rows", LONG)
+@pytest.mark.parametrize("cells", [16, 80])
+def test_layers_upon_layers(compiled: native.Native, rows: list[int], cells: int) -> None:
+    """Odd numbers of characters, more than one chunk of them, every remainder of columns; in both precisions."""
+    expected = deep_ways(None, "float32", cells, rows)
+    for ours, theirs in zip(deep_ways(compiled, "float32", cells, rows), expected, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=1e-4)
+    for ours, theirs in zip(deep_ways(compiled, "bfloat16", cells, rows), expected, strict=True):
+        assert 0 < ((ours - theirs).norm() / theirs.norm()).item() < 0.04
 
 
 def test_tensors_of_any_layout(compiled: native.Native) -> None:
     """What PyTorch hands on need not lie in one piece."""
-    model = LSTM(41, LSTM.Options(layers=2, cells=16, embedding=8, init=0.3), compiled, "bfloat16")
-    model.initialize(0)
+    model = deep(compiled, "bfloat16", 16, 2)
     ids = torch.randint(0, 41, (9, 5), generator=torch.Generator().manual_seed(0))
     sizes = torch.ones(9, dtype=torch.int64)
     spread, _ = model(ids[:, 0], sizes, model.start(1))
@@ -124,27 +163,9 @@ def test_tensors_of_any_layout(compiled: native.Native) -> None:
     assert torch.equal(narrow, compact)
     with pytest.raises(IndexError, match="not among the 41"):
         model(torch.tensor([41]), sizes[:1], model.start(1))
-    weight = torch.randn(32, 16, requires_grad=True)
-    summed = half_linear(torch.ones(6, 16).bfloat16(), weight, compiled).sum()  # its gradient is one number, expanded
-    torch.testing.assert_close(torch.autograd.grad(summed, [weight])[0], torch.full((32, 16), 6.0))
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 7, 767, 768, 769, 1901])
-@pytest.mark.parametrize("n", [16, 48, 80, 128])
-def test_weight_gradients_in_bfloat16_are_summed_in_float32(compiled: native.Native, count: int, n: int) -> None:
-    """Odd numbers of rows, more than fit into the cache, and every remainder of columns."""
-    rng = torch.Generator().manual_seed(count + n)
-    a, b = (torch.randn(count, columns, generator=rng).bfloat16() for columns in (4 * n, n))
-    exact = a.double().t() @ b.double()
-    torch.testing.assert_close(compiled.half_outer(a, b).double(), exact, atol=1e-3, rtol=1e-5)
-
-
-def test_rows_are_summed_where_they_belong(compiled: native.Native) -> None:
-    rng = torch.Generator().manual_seed(0)
-    a, ids = torch.randn(501, 64, generator=rng).bfloat16(), torch.randint(0, 41, (501,), generator=rng)
-    expected = torch.zeros(41, 64).index_add_(0, ids, a.float())
-    torch.testing.assert_close(compiled.half_gather(a, ids, 41), expected)
-    torch.testing.assert_close(compiled.half_gather(a, None, 1)[0], a.float().sum(0), atol=1e-4, rtol=1e-5)
+    whole = torch.autograd.grad(spread.float().sum(), learned(model))  # its gradient is one number, expanded
+    each = torch.autograd.grad((compact.float() * torch.ones(9, 16)).sum(), learned(model))
+    assert all(torch.equal(one, other) for one, other in zip(whole, each, strict=True))
 
 
 def test_a_model_learns_in_bfloat16(compiled: native.Native) -> None:
@@ -162,26 +183,21 @@ def test_a_model_learns_in_bfloat16(compiled: native.Native) -> None:
         assert 0 < ((full - halved).norm() / full.norm()).item() < 0.05
 
 
-def test_extreme_values_stay_finite(compiled: native.Native) -> None:
+@pytest.mark.parametrize("half", [False, True])
+def test_extreme_values_stay_finite(compiled: native.Native, half: bool) -> None:
     for value in (1e4, -1e4, 3e38, -3e38):
-        states = torch.zeros(3, 16), torch.ones(3, 16)
-        outputs = recur(torch.full((6, 64), value), torch.zeros(64, 16), *states, rows_of(2, 3), compiled)
-        assert all(torch.isfinite(output).all() for output in outputs)
-
-
-def test_extreme_values_stay_finite_in_bfloat16(compiled: native.Native) -> None:
-    for value in (1e4, -1e4, 3e38, -3e38):
-        below, states = torch.full((6, 64), value).bfloat16(), (torch.zeros(3, 16), torch.ones(3, 16))
-        outputs = half_recur(below, None, torch.zeros(64), torch.zeros(64, 16), *states, rows_of(2, 3), compiled)
+        table, state = torch.full((1, 64), value), (torch.zeros(1, 3, 16), torch.ones(1, 3, 16))
+        ids = torch.zeros(6, dtype=torch.int64)
+        outputs = recur_in_c(ids, rows_of(2, 3), table, state, compiled, [torch.zeros(64, 16)], half=half)
         assert all(torch.isfinite(output).all() for output in outputs)
 
 
 def test_every_nan_is_rounded_to_one(compiled: native.Native) -> None:
     """The largest ones would otherwise be rounded up to zero."""
     bits = torch.tensor([0x7FFFFFFF, -1, 0x7F800001, 0x7FC00000, -0x400000], dtype=torch.int32)
-    states = torch.zeros(1, 16), bits.view(torch.float32).repeat(4)[:16][None]
-    below, weight = torch.zeros(1, 64).bfloat16(), torch.zeros(64, 16)
-    h, _, c = half_recur(below, None, torch.zeros(64), weight, *states, rows_of(1, 1), compiled)
+    state = torch.zeros(1, 1, 16), bits.view(torch.float32).repeat(4)[:16][None, None]
+    ids, table, weight = torch.zeros(1, dtype=torch.int64), torch.zeros(1, 64), torch.zeros(64, 16)
+    h, _, c = recur_in_c(ids, rows_of(1, 1), table, state, compiled, [weight], half=True)
     assert torch.isnan(c).all()
     assert torch.isnan(h).all()
 
@@ -189,29 +205,88 @@ def test_every_nan_is_rounded_to_one(compiled: native.Native) -> None:
 @pytest.mark.parametrize("half", [False, True])
 def test_nan_is_not_hidden(compiled: native.Native, half: bool) -> None:
     """A loss that has become NaN must be seen as such."""
-    projected, weight, state = torch.zeros(6, 64), torch.zeros(64, 16), torch.zeros(3, 16)
-    projected[5, 5] = float("nan")
-    if half:
-        h, _, _ = half_recur(projected.bfloat16(), None, torch.zeros(64), weight, state, state, rows_of(2, 3), compiled)
-    else:
-        h, _, _ = recur(projected, weight, state, state, rows_of(2, 3), compiled)
+    table, weight, state = torch.zeros(6, 64), torch.zeros(64, 16), torch.zeros(1, 3, 16)
+    table[5, 5] = float("nan")
+    h, _, _ = recur_in_c(torch.arange(6), rows_of(2, 3), table, (state, state), compiled, [weight], half=half)
     assert torch.isnan(h[5, 5])
     assert torch.isfinite(h[:5]).all()
 
 
-@pytest.mark.parametrize("half", ["", "table", "rows"])
-def test_the_same_bits_with_any_number_of_threads(compiled: native.Native, half: str) -> None:
-    before = torch.get_num_threads()
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("rows", LONG)
+def test_the_same_bits_with_any_number_of_threads(
+    compiled: native.Native, precision: Precision, rows: list[int]
+) -> None:
+    first, *others = (deep_ways(replace(compiled, threads=n), precision, 48, rows) for n in (1, 2, 3, 7))
+    for other in others:
+        assert all(torch.equal(one, two) for one, two in zip(first, other, strict=True))
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_step_leaves_nothing_behind(compiled: native.Native, precision: Precision) -> None:
+    """A cycle would keep a step's memory until garbage is collected, and the next step would need more."""
+    counts = []
+    gc.collect()
+    gc.disable()
     try:
-        found = []
-        for threads in (1, 2, 3):
-            torch.set_num_threads(threads)
-            outputs, (of_below, of_weight, *of_state) = both_ways((6, 29, 64), 1.0, compiled, half=half)
-            found.append([*outputs, of_below, *of_state, *([of_weight] if half else [])])  # otherwise it is PyTorch's
+        for _ in range(3):
+            deep_ways(compiled, precision, 16, LONG[1])
+            counts.append(sum(type(thing) is Tensor for thing in gc.get_objects()))
     finally:
-        torch.set_num_threads(before)
-    for other in found[1:]:
-        assert all(torch.equal(one, two) for one, two in zip(found[0], other, strict=True))
+        gc.enable()
+    assert counts[1] == counts[2]
+
+
+def test_a_fork_has_threads_of_its_own(compiled: native.Native) -> None:
+    """The threads of a pool do not survive a fork; the child starts others."""
+    shared = replace(compiled, threads=3)
+    expected = [grad.double().sum().item() for grad in deep_ways(shared, "float32", 16, LONG[1])]
+    code = f"""
+import os, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import torch
+torch.set_num_threads(1)
+from dataclasses import replace
+from execlab.models import native
+from test_native import LONG, deep_ways
+shared = replace(native.load(), threads=3)
+for turn in range(2):
+    sums = [grad.double().sum().item() for grad in deep_ways(shared, "float32", 16, LONG[1])]
+    if not turn:
+        child = os.fork()
+if child:
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+print(*sums)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
+    assert [[float(word) for word in line.split()] for line in done.stdout.splitlines()] == [expected, expected]
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("feed", ["aligned", "stream"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_run_has_the_same_bits_with_any_number_of_threads(feed: str, precision: Precision, tmp_path: Path) -> None:
+    """Drawing ahead included, which one thread does not do; the strategy climbs on the way."""
+    settings: dict[str, object] = {"feed": feed, "precision": precision, "strategy": "combined"}
+    if feed == "stream":
+        settings |= {"window": 20}
+    learned_weights, lines = [], []
+    for threads in (1, 3):
+        config = make_config("smoke", None, optimizer="muon", threads=threads, steps=40, **settings)
+        folder = loop.train(config, tmp_path / str(threads))
+        learned_weights.append(weights.load_model(folder / "model.safetensors")[0].state_dict())
+        lines.append([{k: v for k, v in line.items() if k != "seconds"} for line in runs.read_metrics(folder)])
+    assert all(torch.equal(*pair) for pair in zip(*(each.values() for each in learned_weights), strict=True))
+    assert lines[0] == lines[1]
+
+
+def test_a_chore_that_fails_is_heard_of(compiled: native.Native) -> None:
+    """Once the pass is whole; the next one has nothing to do meanwhile."""
+    kernel = replace(compiled, threads=2, chores=[lambda: [][0]])
+    with pytest.raises(IndexError):
+        deep_ways(kernel, "float32", 16, LONG[1])
+    expected = deep_ways(compiled, "float32", 16, LONG[1])
+    assert all(torch.equal(*pair) for pair in zip(deep_ways(kernel, "float32", 16, LONG[1]), expected, strict=True))
 
 
 def test_auto_is_decided_once(compiled: native.Native) -> None:

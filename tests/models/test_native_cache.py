@@ -115,7 +115,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Load]:
     """Load a small kernel with a compiler of this name, in this process and an empty cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
     monkeypatch.setattr(native, "SOURCE", tmp_path / "small.c")
-    functions = ("width", "threaded", "halves", "room")
+    functions = ("width", "threaded", "halves", "clip")
     native.SOURCE.write_text("".join(f"long execlab_{function}(void) {{ return 8; }}\n" for function in functions))
 
     def loaded(compiler: str) -> native.Native | str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 import torch
 
+from execlab.models import native
 from execlab.models.lstm import LSTM
 from execlab.models.model import Matrix
 from execlab.training.config import Optimizer, make_config
@@ -39,6 +43,57 @@ def test_orthogonalizing_in_bfloat16_is_nearly_the_same() -> None:
         Muon([Matrix(weight, 4)], [], lr=1.0, others_share=1.0, weight_decay=0.0, bf16=bf16).step()
         found.append(weight.detach())
     assert 0 < ((found[0] - found[1]).norm() / found[0].norm()).item() < 0.02
+
+
+SHAPES = [((64, 16), 4), ((512, 128), 4), ((256, 64), 4), ((24, 40), 2), ((33, 8), 1), ((40, 70), 1)]
+
+
+@pytest.mark.parametrize(("shape", "blocks"), SHAPES)
+@pytest.mark.parametrize("bf16", [False, True])
+def test_in_c_it_is_the_same(shape: tuple[int, int], blocks: int, bf16: bool) -> None:
+    """As PyTorch does it, up to rounding; and with any number of threads to the bit."""
+    kernel = native.load()
+    if isinstance(kernel, str):
+        pytest.skip(kernel)
+    weights = []
+    for used in (None, replace(kernel, threads=1), replace(kernel, threads=3)):
+        rng = torch.Generator().manual_seed(0)
+        parameters = [torch.nn.Parameter(torch.ones(size)) for size in (shape, (37,), (5, 3))]
+        matrix, *others = parameters
+        muon = Muon([Matrix(matrix, blocks)], others, 0.1, 0.5, weight_decay=0.01, bf16=bf16, kernel=used)
+        for _ in range(3):
+            for parameter in parameters:
+                parameter.grad = torch.randn(parameter.shape, generator=rng)
+            muon.step()
+        weights.append([parameter.detach() for parameter in parameters])
+    for theirs, ours, shared in zip(*weights, strict=True):
+        assert torch.equal(ours, shared)
+        exact = theirs.shape != shape or not bf16
+        torch.testing.assert_close(ours, theirs, atol=2e-6 if exact else 0.01, rtol=1e-5)
+
+
+def test_clipping_in_c() -> None:
+    kernel = native.load()
+    if isinstance(kernel, str):
+        pytest.skip(kernel)
+    norms, clipped = [], []
+    for threads in (0, 1, 3):
+        rng = torch.Generator().manual_seed(0)
+        parameters = [torch.nn.Parameter(torch.zeros(size)) for size in (3, 50_001, 8_192)]
+        for limit in (1e6, 2.0):
+            for parameter in parameters:
+                parameter.grad = torch.randn(parameter.shape, generator=rng)
+            grads = [parameter.grad for parameter in parameters if parameter.grad is not None]
+            if threads:
+                norms.append(replace(kernel, threads=threads).clip(grads, limit))
+            else:
+                norms.append(torch.nn.utils.clip_grad_norm_(parameters, limit).item())
+        clipped.append(torch.cat(grads))
+    assert norms[2:4] == norms[4:] == pytest.approx(norms[:2], rel=1e-5)
+    torch.testing.assert_close(clipped[0], clipped[1])
+    assert torch.equal(clipped[1], clipped[2])
+    lost = torch.full((9,), float("nan"))
+    assert math.isnan(kernel.clip([lost], 1.0))
 
 
 def test_the_rest_goes_through_adamw() -> None:

@@ -18,7 +18,7 @@ from execlab.models.options import GRUOptions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from execlab.models.native import Native
+    from execlab.models.kernel import Native
 
 GATES = 3
 

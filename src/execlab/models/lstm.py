@@ -16,12 +16,12 @@ from torch import Tensor, nn
 from execlab.models import native
 from execlab.models.model import Matrix, Model, Precision
 from execlab.models.options import LSTMOptions
-from execlab.models.recurrence import half_linear, half_recur, recur
+from execlab.models.recurrence import recur, recur_in_c
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from execlab.models.native import Native
+    from execlab.models.kernel import Native
 
 State = tuple[Tensor, Tensor]  # h and c, (layers, rows, n) each
 GATES = 4
@@ -100,19 +100,18 @@ class LSTM(Model):
     def _learn(self, ids: Tensor, batch_sizes: Tensor, state: State) -> tuple[Tensor, State]:
         # A character's way through the first layer's weights is a row of a small table.
         table = nn.functional.linear(self.embedding, self.weight_ih[0], self.bias[0])  # (V, 4n)
+        if self.kernel is not None:
+            weights = [self.weight_hh[0]]
+            for of_layer in list(zip(self.weight_ih, self.weight_hh, self.bias, strict=True))[1:]:
+                weights += of_layer
+            half = self.precision == "bfloat16"
+            h, last_h, last_c = recur_in_c(ids, batch_sizes, table, state, self.kernel, weights, half=half)
+            return h, (last_h, last_c)
         h, hs, cs = table, [], []
         for layer, (below, before, bias) in enumerate(zip(self.weight_ih, self.weight_hh, self.bias, strict=True)):
-            h0, c0 = state[0][layer], state[1][layer]
-            if self.precision == "bfloat16" and self.kernel is not None:
-                rest = (before, h0, c0, batch_sizes, self.kernel)
-                if layer:
-                    h, last_h, last_c = half_recur(half_linear(h, below, self.kernel), None, bias, *rest)
-                else:
-                    h, last_h, last_c = half_recur(table, ids, None, *rest)
-            else:
-                functional = nn.functional
-                projected = functional.linear(h, below, bias) if layer else functional.embedding(ids, table)  # (N, 4n)
-                h, last_h, last_c = recur(projected, before, h0, c0, batch_sizes, self.kernel)
+            functional = nn.functional
+            projected = functional.linear(h, below, bias) if layer else functional.embedding(ids, table)  # (N, 4n)
+            h, last_h, last_c = recur(projected, before, state[0][layer], state[1][layer], batch_sizes)
             hs.append(last_h)
             cs.append(last_c)
         return h, (torch.stack(hs), torch.stack(cs))

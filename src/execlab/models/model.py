@@ -16,7 +16,7 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from execlab.models.native import Native
+    from execlab.models.kernel import Native
 
 State = Any
 Precision = Literal["float32", "bfloat16"]

@@ -1,5 +1,5 @@
-"""The recurrence in C (recurrence.c): compiled for this processor at first use, kept in the user's cache, and never
-needed: without a compiler, or for a number of cells that it does not fit, recurrence.py does the same in PyTorch.
+"""The kernels in C (kernels/): compiled for this processor at first use, kept in the user's cache, and never
+needed: without a compiler, or for a number of cells that they do not fit, PyTorch does the same.
 So nothing here stops a command: `load` gives a reason instead of an error.
 
 The compiled file is named by what it depends on (source, compiler, flags, processor), so a shared home directory serves
@@ -19,115 +19,38 @@ import stat
 import subprocess
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import torch
-
 from execlab.errors import ExeclabError
 from execlab.files import read_regular, write_atomically
+from execlab.models.kernel import INTEGER
+from execlab.models.kernel import Native as Native
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torch import Tensor
-
-SOURCE = Path(__file__).with_name("recurrence.c")
-FLAGS = ("-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fno-strict-aliasing", "-fPIC", "-shared")
-# The first set that the compiler takes. PyTorch's own threads are OpenMP's; sharing them leaves no thread spinning.
-WAYS = (("-march=native", "-fopenmp"), ("-mcpu=native", "-fopenmp"), ("-march=native",), ("-mcpu=native",), ())
+SOURCE = Path(__file__).with_name("kernels") / "execlab.c"
+FLAGS = (
+    "-O3",
+    "-std=c11",
+    "-ffp-contract=fast",
+    "-fno-math-errno",
+    "-fno-strict-aliasing",
+    "-fPIC",
+    "-pthread",
+    "-shared",
+)
+WAYS = (("-march=native",), ("-mcpu=native",), ())  # the first set that the compiler takes
 WIDE = ("-mprefer-vector-width=512",)  # gcc on AVX-512, where it would rather use half of a register
 VERSION_SECONDS = 20.0  # for a compiler to print its version
 COMPILE_SECONDS = 120.0
-INTEGER = ctypes.c_int64
-POINTER = ctypes.c_void_p
-
-
-@dataclass(frozen=True)
-class Native:
-    """The compiled recurrence."""
-
-    library: ctypes.CDLL
-    width: int  # the number of cells must be a multiple of it
-    halves: bool  # whether products in bfloat16 are the processor's own
-    name: str  # compiler, vector width and flags, for a run's record
-
-    def forward(
-        self, rows: Tensor, projected: Tensor, weight: Tensor, gates: Tensor, h: Tensor, c: Tensor, squashed: Tensor
-    ) -> None:
-        """Fill gates, h, c and squashed, of which the first h and c are given."""
-        tensors = (rows, projected, self._by_gates(weight, 1), gates, h, c, squashed)
-        self._call("execlab_forward", int(rows[0]), (len(rows), squashed.shape[1]), tensors)
-
-    def half_forward(
-        self,
-        rows: Tensor,
-        ids: Tensor | None,
-        below: Tensor,
-        bias: Tensor | None,
-        weight: Tensor,
-        gates: Tensor,
-        h: Tensor,
-        c: Tensor,
-        squashed: Tensor,
-    ) -> None:
-        """The same where weight and h are in bfloat16; below: rows of a table that ids choose, or all, plus bias."""
-        tensors = (rows, ids, below, bias, self._by_gates(weight, 2), gates, h, c, squashed)
-        self._call("execlab_half_forward", int(rows[0]), (len(rows), squashed.shape[1]), tensors)
-
-    def _by_gates(self, weight: Tensor, pair: int) -> Tensor:
-        """Panels of the four gates of the same w cells, (n/w, n/pair, 4, w, pair)."""
-        n, w = weight.shape[1], self.width
-        return weight.view(4, n // w, w, n // pair, pair).permute(1, 3, 0, 2, 4).contiguous()
-
-    def backward(
-        self,
-        rows: Tensor,
-        above: Tensor,
-        weight: Tensor,
-        gates: Tensor,
-        c: Tensor,
-        squashed: Tensor,
-        change: Tensor,
-        dh: Tensor,
-        dc: Tensor,
-    ) -> None:
-        """Fill change; dh and dc become those of the first state. above, weight and change may be in bfloat16."""
-        half = weight.dtype == torch.bfloat16
-        n, pair = squashed.shape[1], 2 if half else 1
-        panels = torch.split(weight.view(4 * n // pair, pair, n), 4 * self.width, dim=2)
-        packed = torch.cat([panel.transpose(1, 2).reshape(-1) for panel in panels])  # each (4n/pair, columns, pair)
-        tensors = (rows, above, packed, gates, c, squashed, change, dh, dc)
-        self._call("execlab_half_backward" if half else "execlab_backward", int(rows[0]), (len(rows), n), tensors)
-
-    def half_outer(self, a: Tensor, b: Tensor) -> Tensor:
-        """`a.T @ b` of a (N, m) and b (N, n) in bfloat16, summed and given in float32."""
-        (count, m), n = a.shape, b.shape[1]
-        out = torch.zeros(m, n)
-        room = torch.empty(torch.get_num_threads(), self.library.execlab_room(INTEGER(n)), dtype=torch.int32)
-        self._call("execlab_half_outer", len(room), (count, m, n), (a, b, out, room))
-        return out
-
-    def half_gather(self, a: Tensor, ids: Tensor | None, rows: int) -> Tensor:
-        """The rows of a (N, m) in bfloat16 summed in float32: each into the row that ids name, or all into one."""
-        count, m = a.shape
-        out = torch.zeros(rows, m)
-        self._call("execlab_half_gather", m // self.width, (count, m), (ids, a, out))
-        return out
-
-    def _call(self, function: str, rows: int, sizes: tuple[int, ...], tensors: tuple[Tensor | None, ...]) -> None:
-        threads = min(torch.get_num_threads(), rows)
-        pointers = [None if tensor is None else tensor.data_ptr() for tensor in tensors]
-        self.library[function](
-            *(INTEGER(value) for value in (threads, *sizes)), *(POINTER(value) for value in pointers)
-        )
 
 
 @cache
 def load() -> Native | str:
-    """The compiled recurrence, or the reason why there is none. It never raises."""
+    """The compiled kernels, or the reason why there are none. It never raises."""
     try:
         return _load()
     except subprocess.TimeoutExpired as error:
@@ -138,7 +61,7 @@ def load() -> Native | str:
 
 
 def usable(cells: int) -> Native | str:
-    """The compiled recurrence if it fits so many cells, or the reason why it cannot be used."""
+    """The compiled kernels if they fit so many cells, or the reason why they cannot be used."""
     native = load()
     if isinstance(native, Native) and cells % native.width:
         return f"{cells} cells are not a multiple of {native.width}"
@@ -185,8 +108,9 @@ def _compiler() -> list[str]:
 
 def _open(path: Path, release: str, choice: Sequence[str]) -> Native:
     library = ctypes.CDLL(str(path))
-    for name in ("width", "threaded", "halves", "room"):
+    for name in ("width", "threaded", "halves"):
         getattr(library, f"execlab_{name}").restype = INTEGER
+    library.execlab_clip.restype = ctypes.c_double
     width = int(library.execlab_width())
     parts = [release, f"{width} floats per vector"]
     parts += [] if library.execlab_threaded() else ["one thread"]
@@ -197,14 +121,15 @@ def _open(path: Path, release: str, choice: Sequence[str]) -> Native:
 @contextmanager
 def _library(compiler: str, release: str, flags: tuple[str, ...], kept: Path | None) -> Iterator[Path]:
     """The compiled file: from the cache, or made and kept there, or made for now only. Once open, none is needed."""
-    key = hashlib.sha256(repr((SOURCE.read_bytes(), release, flags, _processor())).encode()).hexdigest()[:16]
-    present = sorted(kept.glob(f"recurrence-{key}*")) if kept else []
+    sources = [path.read_bytes() for path in sorted(SOURCE.parent.glob("*.[ch]"))]
+    key = hashlib.sha256(repr((sources, release, flags, _processor())).encode()).hexdigest()[:16]
+    present = sorted(kept.glob(f"kernels-{key}*")) if kept else []
     whole = next((path for path in present if _is_whole(path, key)), None)
     if whole is not None:
         yield whole
         return
     with tempfile.TemporaryDirectory(prefix="execlab-", ignore_cleanup_errors=True) as scratch:
-        path = Path(scratch) / "recurrence.so"
+        path = Path(scratch) / "kernels.so"
         answer = _run([compiler, *flags, str(SOURCE), "-o", str(path)], COMPILE_SECONDS)
         if answer.returncode:
             why = " ".join(answer.stderr.split())[:200]
@@ -229,7 +154,7 @@ def _keep(data: bytes, key: str, kept: Path | None, damaged: Sequence[Path]) -> 
 
 
 def _file_name(key: str, data: bytes) -> str:
-    return f"recurrence-{key}-{hashlib.sha256(data).hexdigest()}.so"
+    return f"kernels-{key}-{hashlib.sha256(data).hexdigest()}.so"
 
 
 def _is_whole(path: Path, key: str) -> bool:
@@ -258,7 +183,7 @@ def _cache() -> Path | None:
             folder.chmod(0o700)
             if _is_open_to_others(folder.lstat()):
                 return None
-            for path in folder.glob("recurrence-*"):  # anybody may have put it there
+            for path in folder.glob("kernels-*"):  # anybody may have put it there
                 path.unlink()
         return folder if os.access(folder, os.W_OK | os.X_OK) and _runs_code(folder) else None
     except (OSError, RuntimeError):  # RuntimeError: there is no home directory

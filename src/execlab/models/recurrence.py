@@ -18,7 +18,9 @@ from torch import Tensor
 from execlab.models.model import last_places
 
 if TYPE_CHECKING:
-    from execlab.models.native import Native
+    from collections.abc import Sequence
+
+    from execlab.models.kernel import Native
 
 Outputs = tuple[Tensor, Tensor, Tensor]
 
@@ -82,97 +84,88 @@ class Recurrence(torch.autograd.Function):
         return change, change.t().mm(_before(h, rows)), dh, dc, None
 
 
-class NativeRecurrence(torch.autograd.Function):
-    """The same in C."""
+class NativeLSTM(torch.autograd.Function):
+    """All layers in C: `(ids, rows, table, h, c, native, half, weights) -> (all h, last h, last c)`.
 
-    @staticmethod
-    def forward(
-        ctx: Any, projected: Tensor, weight: Tensor, h0: Tensor, c0: Tensor, rows: Tensor, native: Native
-    ) -> Outputs:
-        """Through time."""
-        projected = projected.contiguous()
-        gates, h, c, squashed = _room(projected, h0, c0)
-        native.forward(rows, projected, weight, gates, h, c, squashed)
-        ctx.save_for_backward(weight, gates, h, c, squashed, rows)
-        ctx.native = native
-        return h[len(h0) :], _last(h, rows), _last(c, rows)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """Back through time."""
-        weight, gates, h, c, squashed, rows = ctx.saved_tensors
-        change = torch.empty_like(gates)
-        dh, dc = (grad.clone() for grad in grads[1:])
-        ctx.native.backward(rows, grads[0].contiguous(), weight, gates, c, squashed, change, dh, dc)
-        return change, change.t().mm(_before(h, rows)), dh, dc, None, None
-
-
-class HalfRecurrence(torch.autograd.Function):
-    """The same with products in bfloat16: h, weights and what the gates' inputs are blamed for have that precision;
-    sums, gates, c and the weights that learn stay in float32.
-
-    What comes from below is a table (V, 4n) whose rows `ids` choose, bias included, or (N, 4n) in bfloat16 and a bias.
+    What a character is to the gates of the first layer is a row of the table (V, 4n), bias included. The weights are
+    weight_hh of the first layer, and weight_ih, weight_hh and bias of every other one. With matmuls in bfloat16, h,
+    weights and the gradients of the gates' inputs are rounded where they are multiplied; sums, gates, c and the
+    weights that learn stay in float32.
     """
 
     @staticmethod
     def forward(
         ctx: Any,
-        below: Tensor,
-        ids: Tensor | None,
-        bias: Tensor | None,
-        weight: Tensor,
+        ids: Tensor,
+        rows: Tensor,
+        table: Tensor,
         h0: Tensor,
         c0: Tensor,
-        rows: Tensor,
         native: Native,
+        half: bool,
+        *weights: Tensor,
     ) -> Outputs:
         """Through time."""
-        n, first = h0.shape[1], len(h0)
-        characters = int(rows.sum())
-        if ids is not None:
-            ids = ids.long().contiguous()
-            if int(ids.min()) < 0 or int(ids.max()) >= len(below):
-                raise IndexError(f"a character's number is not among the {len(below)} of the table")
+        ids, table = ids.long().contiguous(), table.contiguous()
+        if len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= len(table)):
+            raise IndexError(f"a character's number is not among the {len(table)} of the table")
         # A state that is carried may come from PyTorch, and then in bfloat16.
-        h, c = torch.empty(first + characters, n, dtype=torch.bfloat16), torch.empty(first + characters, n)
-        h[:first], c[:first] = h0, c0
-        gates, squashed = torch.empty(characters, 4 * n), torch.empty(characters, n)
-        half_weight = weight.bfloat16()
-        native.half_forward(rows, ids, below.contiguous(), bias, half_weight, gates, h, c, squashed)
-        ctx.save_for_backward(half_weight, gates, h, c, squashed, rows, ids)
-        ctx.native, ctx.table = native, len(below)
-        return h[first:], _last(h, rows).float(), _last(c, rows)
+        h0, c0 = h0.float().contiguous(), c0.float().contiguous()
+        count, (depth, batch, n) = len(ids), h0.shape
+        dtype = torch.bfloat16 if half else torch.float32
+        last_h, last_c = torch.empty_like(h0), torch.empty_like(c0)
+        layers = []
+        for layer in range(depth):
+            own = (
+                dict(zip(("weight_ih", "weight_hh", "bias"), weights[3 * layer - 2 : 3 * layer + 1], strict=True))
+                if layer
+                else {"weight_hh": weights[0]}
+            )
+            layer_arrays = {name: weight.contiguous() for name, weight in own.items()}
+            layer_arrays |= {
+                "h0": h0[layer],
+                "c0": c0[layer],
+                "h": torch.empty(batch + count, n, dtype=dtype),
+                "gates": torch.empty(count, 4 * n),
+                "c": torch.empty(batch + count, n),
+                "squashed": torch.empty(count, n),
+                "last_h": last_h[layer],
+                "last_c": last_c[layer],
+                "panels_ih": torch.empty(4 * n, n, dtype=dtype),
+                "panels_hh": torch.empty(4 * n, n, dtype=dtype),
+            }
+            layers.append(layer_arrays)
+        sizes = (int(half), depth, n, len(rows), len(table))
+        native.lstm("forward", sizes, (rows, ids, table), layers)
+        ctx.save_for_backward(ids, rows, table, *weights)
+        for layer_arrays in layers:  # outputs that their own node holds would stay until garbage is collected
+            del layer_arrays["last_h"], layer_arrays["last_c"]
+        ctx.native, ctx.sizes, ctx.layers = native, sizes, layers
+        return layers[-1]["h"][batch:], last_h, last_c
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Back through time."""
-        half_weight, gates, h, c, squashed, rows, ids = ctx.saved_tensors
-        change = torch.empty_like(gates, dtype=torch.bfloat16)
-        dh, dc = (grad.clone() for grad in grads[1:])
-        ctx.native.backward(rows, grads[0].contiguous(), half_weight, gates, c, squashed, change, dh, dc)
-        of_weight = ctx.native.half_outer(change, _before(h, rows))
-        if ids is None:
-            return change, None, ctx.native.half_gather(change, None, 1)[0], of_weight, dh, dc, None, None
-        return ctx.native.half_gather(change, ids, ctx.table), None, None, of_weight, dh, dc, None, None
-
-
-class HalfLinear(torch.autograd.Function):
-    """`x @ weight.T` for x (N, m) in bfloat16, and so its output."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, native: Native) -> Tensor:
-        """Forward."""
-        x, half_weight = x.contiguous(), weight.bfloat16()
-        ctx.save_for_backward(x, half_weight)
-        ctx.native = native
-        return x.mm(half_weight.t().contiguous())  # a copy of the weights is cheaper than a product that transposes
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """Backward."""
-        x, half_weight = ctx.saved_tensors
-        grad = grads[0].contiguous()
-        return grad.mm(half_weight), ctx.native.half_outer(grad, x), None
+        ids, rows, table, *_ = ctx.saved_tensors
+        half, depth, n, *_ = ctx.sizes
+        count, padded = len(ids), len(ids) + len(ids) % 2
+        dtype = torch.bfloat16 if half else torch.float32
+        dh, dc = (grad.float().clone(memory_format=torch.contiguous_format) for grad in grads[1:])
+        layers = [dict(layer) for layer in ctx.layers]
+        for number, layer in enumerate(layers):
+            layer["dh"], layer["dc"] = dh[number], dc[number]
+            layer["change"] = torch.empty(count, 4 * n, dtype=dtype)
+            layer["before"], layer["d_hh"] = torch.empty(padded, n, dtype=dtype), torch.empty(4 * n, n)
+            layer["d_below"] = torch.empty(4 * n) if number else torch.empty_like(table)
+            if number:
+                layer["below"], layer["d_ih"] = torch.empty(padded, n, dtype=dtype), torch.empty(4 * n, n)
+            top = number == depth - 1
+            layer["above"] = grads[0].float().contiguous() if top else torch.empty(count, n)
+        ctx.native.lstm("backward", ctx.sizes, (rows, ids, table), layers)
+        of_weights = [layers[0]["d_hh"]]
+        for layer in layers[1:]:
+            of_weights += [layer["d_ih"], layer["d_hh"], layer["d_below"]]
+        return None, None, layers[0]["d_below"], dh, dc, None, None, *of_weights
 
 
 def _room(projected: Tensor, h0: Tensor, c0: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -201,34 +194,22 @@ def _last(states: Tensor, rows: Tensor) -> Tensor:
     return states.index_select(0, first + last_places(rows))
 
 
-def recur(
-    projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, rows: Tensor, native: Native | None = None
-) -> Outputs:
-    """One layer over time, in C if that is at hand; gives every h, and each row's last h and c."""
-    found: Outputs
-    if native is None:
-        found = Recurrence.apply(projected, weight, h, c, rows)  # type: ignore[no-untyped-call]
-    else:
-        found = NativeRecurrence.apply(projected, weight, h, c, rows, native)  # type: ignore[no-untyped-call]
-    return found
+def recur(projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, rows: Tensor) -> Outputs:
+    """One layer over time; gives every h, and each row's last h and c."""
+    outputs: Outputs = Recurrence.apply(projected, weight, h, c, rows)  # type: ignore[no-untyped-call]
+    return outputs
 
 
-def half_recur(
-    below: Tensor,
-    ids: Tensor | None,
-    bias: Tensor | None,
-    weight: Tensor,
-    h: Tensor,
-    c: Tensor,
+def recur_in_c(
+    ids: Tensor,
     rows: Tensor,
+    table: Tensor,
+    state: tuple[Tensor, Tensor],
     native: Native,
+    weights: Sequence[Tensor],
+    *,
+    half: bool,
 ) -> Outputs:
-    """The same with products in bfloat16."""
-    found: Outputs = HalfRecurrence.apply(below, ids, bias, weight, h, c, rows, native)  # type: ignore[no-untyped-call]
-    return found
-
-
-def half_linear(x: Tensor, weight: Tensor, native: Native) -> Tensor:
-    """A product in bfloat16."""
-    found: Tensor = HalfLinear.apply(x, weight, native)  # type: ignore[no-untyped-call]
-    return found
+    """All layers over time; gives every h of the top layer, and each layer's and row's last h and c."""
+    outputs: Outputs = NativeLSTM.apply(ids, rows, table, *state, native, half, *weights)  # type: ignore[no-untyped-call]
+    return outputs

@@ -19,7 +19,7 @@ from execlab.models.model import Matrix, Model, Precision
 from execlab.models.options import TransformerOptions
 
 if TYPE_CHECKING:
-    from execlab.models.native import Native
+    from execlab.models.kernel import Native
 
 FEED_FORWARD = 4  # times the width
 BASE = 10_000.0  # of the rotary wavelengths

@@ -26,6 +26,7 @@ from execlab.evaluation.decoding import Reader, answer
 from execlab.evaluation.scores import exact, teacher_forced, whole
 from execlab.models import model_class
 from execlab.training import checkpoints, hardware, metrics, parallel, runs, weights
+from execlab.training.ahead import draw_ahead
 from execlab.training.contracts import check_contracts
 from execlab.training.locking import locked_run
 from execlab.training.optimizers import make_optimizer
@@ -127,11 +128,13 @@ def _train(run: Run, view: View) -> None:
     """Train from the current step to the end."""
     config, counters = run.config, run.counters
     feed = make_feed(config, run.strategy)
+    ahead: dict[int, Batch] = {}
     view.begin(config, count_parameters(run.model), counters.step)
     with view, _stop_signal() as stopped:
         while not counters.finished:
             begin = time.perf_counter()
-            batch = feed.batch(counters.step)
+            batch = ahead.pop(counters.step, None) or feed.batch(counters.step)
+            draw_ahead(run, feed, ahead)
             loss, tallies = step(run, batch)
             if not math.isfinite(loss):
                 raise ExeclabError(
@@ -179,7 +182,10 @@ def step(run: Run, batch: Batch) -> tuple[float, dict[Difficulty, Tally]]:
     # paper: the sum over the window divided by the rows; aligned: the mean over output characters
     (loss / (config.batch if config.feed == "stream" else max(counted, 1))).backward()  # type: ignore[no-untyped-call]
     ranks.add_gradients(list(model.parameters()))
-    nn.utils.clip_grad_norm_(model.parameters(), config.clip)
+    if model.kernel is None:
+        nn.utils.clip_grad_norm_(model.parameters(), config.clip)
+    else:
+        model.kernel.clip([p.grad for p in model.parameters() if p.grad is not None], config.clip)
     for group in run.optimizer.param_groups:
         group["lr"] = run.rate()
     run.optimizer.step()

@@ -14,6 +14,7 @@ from torch import Tensor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from execlab.models.kernel import Native
     from execlab.models.model import Matrix
 
 # Quintic iteration that brings singular values near 1 fast rather than exactly there (Jordan et al., 2024).
@@ -47,8 +48,9 @@ class Muon(torch.optim.Optimizer):
         momentum: float = 0.95,
         betas: tuple[float, float] = (0.9, 0.98),
         bf16: bool = False,
+        kernel: Native | None = None,
     ) -> None:
-        self.others_share, self.bf16 = others_share, bf16
+        self.others_share, self.bf16, self.kernel = others_share, bf16, kernel
         self.blocks = {id(matrix.parameter): matrix.blocks for matrix in matrices}
         self.momentum, self.betas = momentum, betas
         groups = [
@@ -62,16 +64,52 @@ class Muon(torch.optim.Optimizer):
         """Apply the gradients."""
         del closure
         matrices, others = self.param_groups
-        self._muon(matrices)
-        self._adamw(others)
+        for parameter in matrices["params"]:
+            if not self.state[parameter]:
+                self.state[parameter]["momentum"] = torch.zeros_like(parameter)
+        for parameter in others["params"]:
+            slots = self.state[parameter]
+            if not slots:
+                slots["step"] = torch.zeros(())
+                slots["mean"], slots["square"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
+            slots["step"] += 1
+        if self.kernel is not None:
+            self._in_c(self.kernel, matrices, others)
+        else:
+            self._muon(matrices)
+            self._adamw(others)
+
+    def _in_c(self, kernel: Native, matrices: dict[str, Any], others: dict[str, Any]) -> None:
+        stacks = [
+            (self.blocks[id(parameter)], parameter, parameter.grad, self.state[parameter]["momentum"])
+            for parameter in matrices["params"]
+        ]
+        stacks.sort(key=lambda stack: -stack[1].numel() // stack[0])  # the longest work first
+        rest, corrections = [], set()
+        fast, slow = self.betas
+        for parameter in others["params"]:
+            slots = self.state[parameter]
+            rest.append((parameter, parameter.grad, slots["mean"], slots["square"]))
+            corrections.add((1 - fast ** float(slots["step"]), 1 - slow ** float(slots["step"])))
+        ((of_mean, of_square),) = corrections or {(1.0, 1.0)}
+        rate = others["lr"] * self.others_share
+        numbers = (
+            *COEFFICIENTS,
+            matrices["lr"],
+            1 - matrices["lr"] * matrices["weight_decay"],
+            1 - self.momentum,
+            1 - fast,
+            1 - slow,
+            rate / of_mean,
+            1 / of_square,
+            1 - rate * others["weight_decay"],
+        )
+        kernel.update(stacks, rest, numbers, ITERATIONS, half=self.bf16)
 
     def _muon(self, group: dict[str, Any]) -> None:
         by_shape: dict[tuple[int, ...], list[Tensor]] = {}
         for parameter in group["params"]:
-            slots = self.state[parameter]
-            if not slots:
-                slots["momentum"] = torch.zeros_like(parameter)
-            slots["momentum"].lerp_(parameter.grad, 1 - self.momentum)
+            self.state[parameter]["momentum"].lerp_(parameter.grad, 1 - self.momentum)
             blocks = self.blocks[id(parameter)]
             by_shape.setdefault((blocks, *parameter.shape), []).append(parameter)
         for (blocks, rows, columns), parameters in by_shape.items():
@@ -91,10 +129,6 @@ class Muon(torch.optim.Optimizer):
         fast, slow = self.betas
         for parameter in group["params"]:
             slots = self.state[parameter]
-            if not slots:
-                slots["step"] = torch.zeros(())
-                slots["mean"], slots["square"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
-            slots["step"] += 1
             steps = float(slots["step"])
             slots["mean"].lerp_(parameter.grad, 1 - fast)
             slots["square"].lerp_(parameter.grad.square(), 1 - slow)

@@ -26,7 +26,9 @@ def make_optimizer(config: Config, model: Model) -> torch.optim.Optimizer:
         known = {id(matrix.parameter) for matrix in matrices}
         others = [parameter for parameter in learned if id(parameter) not in known]
         bf16 = config.precision == "bfloat16"
-        return Muon(matrices, others, config.learning_rate, OTHERS_SHARE, config.weight_decay, bf16=bf16)
+        return Muon(
+            matrices, others, config.learning_rate, OTHERS_SHARE, config.weight_decay, bf16=bf16, kernel=model.kernel
+        )
     # beta2: gradients of a curriculum change their scale within hundreds of steps
     return torch.optim.AdamW(
         learned,

@@ -3,7 +3,7 @@ is compared with what the Config asks for before anything is built."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -63,7 +63,8 @@ def make_model(config: Config, *, learns: bool = True) -> Model:
     kind, options = model_class(config.model), make_options(config.model, config.model_options)
     kernel = kind.find_kernel(options) if learns and config.kernel == "native" else None
     precision: Precision = "bfloat16" if learns and config.precision == "bfloat16" else "float32"
-    return _build(config, kernel if isinstance(kernel, native.Native) else None, precision)
+    kernel = replace(kernel, threads=config.threads or 1, chores=[]) if isinstance(kernel, native.Native) else None
+    return _build(config, kernel, precision)
 
 
 def sketch(config: Config) -> Model:
