@@ -23,7 +23,7 @@ def test_what_the_generator_writes_is_what_the_tree_says(dialect: str, first: in
     for i in range(first, first + count):
         length, nesting = LENGTHS_AND_NESTINGS[i % len(LENGTHS_AND_NESTINGS)]
         rng = stream("canonical", dialect, i)
-        text, value, _, form = generate_program(rng, length, nesting, dialect)  # type: ignore[arg-type]
+        text, value, _, form, _ = generate_program(rng, length, nesting, dialect)  # type: ignore[arg-type]
         assert canonical(text) == form, text
         assert canonical(rewritten(rng, text)) == form, text
         assert canonical(indent_loops(text)) == form

@@ -6,7 +6,7 @@ import ast
 import re
 from collections import Counter
 from statistics import mean
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,7 +21,7 @@ from execlab.randomness import stream
 if TYPE_CHECKING:
     from execlab.tasks import Difficulty
 
-DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
+DIALECTS: tuple[Dialect, ...] = ("released", "appendix")  # of the paper; everyday has tests of its own
 SETTINGS = [(length, nesting) for length in range(1, 11) for nesting in range(1, 7)]
 
 
@@ -30,7 +30,7 @@ def programs(dialect: Dialect, count: int, first: int = 0) -> list[tuple[str, in
     made = []
     for i in range(first, first + count):
         length, nesting = SETTINGS[i % len(SETTINGS)]
-        text, value, _, _ = generate_program(stream("witnesses", dialect, i), length, nesting, dialect)
+        text, value, *_ = generate_program(stream("witnesses", dialect, i), length, nesting, dialect)
         made.append((text, value))
     return made
 
@@ -67,7 +67,7 @@ def test_shape_of_programs(dialect: Dialect) -> None:
 def test_ranges_of_numbers(dialect: Dialect, length: int) -> None:
     literals, small = [], []
     for i in range(2_000):
-        text, _, operations, _ = generate_program(stream("ranges", i), length, 1, dialect)
+        text, _, operations, *_ = generate_program(stream("ranges", i), length, 1, dialect)
         numbers = [int(number) for number in re.findall(r"\d+", text)]
         if operations == ["multiplication"]:
             small.append(min(numbers))
@@ -87,9 +87,9 @@ def test_ranges_of_numbers(dialect: Dialect, length: int) -> None:
 @pytest.mark.parametrize("setting", RELEASED_LENGTHS)
 def test_mean_length_and_operations_are_those_of_the_released_code(setting: Difficulty) -> None:
     made = [generate_program(stream("fidelity", i), *setting) for i in range(5_000)]
-    lengths = [len(with_end_marks(text, str(value))) for text, value, _, _ in made]
+    lengths = [len(with_end_marks(text, str(value))) for text, value, *_ in made]
     assert mean(lengths) == pytest.approx(RELEASED_LENGTHS[setting][0], rel=0.03)
-    shares = Counter(name for _, _, operations, _ in made for name in operations)
+    shares = Counter(name for _, _, operations, *_ in made for name in operations)
     for operation in RELEASED:
         assert shares[operation.name] / shares.total() == pytest.approx(1 / 6, abs=0.02)
 
@@ -114,7 +114,7 @@ def test_every_form_of_a_single_operation() -> None:
     for dialect, forms, operations in (("released", FORMS, RELEASED), ("appendix", APPENDIX_FORMS, APPENDIX)):
         seen = Counter[str]()
         for i in range(1_200):
-            text, _, names, _ = generate_program(stream("forms", i), 4, 1, dialect)  # type: ignore[arg-type]
+            text, _, names, *_ = generate_program(stream("forms", i), 4, 1, dialect)  # type: ignore[arg-type]
             assert re.fullmatch(forms[names[0]], text), (dialect, names, text)
             seen.update(names)
         assert set(seen) == {operation.name for operation in operations}
@@ -161,7 +161,7 @@ def test_the_appendix_pops_with_probability_one_half() -> None:
     """With two multiplications the second takes up the first in half of the cases."""
     popped = total = 0
     for i in range(8_000):
-        text, _, names, _ = generate_program(stream("pops", i), 4, 2, "appendix")
+        text, _, names, *_ = generate_program(stream("pops", i), 4, 2, "appendix")
         if names == ["multiplication", "multiplication"]:
             total += 1
             popped += text.count("*") == 2
@@ -172,7 +172,7 @@ def test_the_appendix_pops_with_probability_one_half() -> None:
 def test_deepest_and_longest() -> None:
     for i in range(200):
         for dialect in DIALECTS:
-            text, value, names, _ = generate_program(stream("deepest", i), 50, 10, dialect)
+            text, value, names, *_ = generate_program(stream("deepest", i), 50, 10, dialect)
             assert len(names) == 10
             assert execute(text) == value
 

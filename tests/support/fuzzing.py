@@ -203,7 +203,7 @@ def texts(count: int, seed: int) -> Iterator[str]:
 
 
 def generated(rng: Random) -> str:
-    text, _, _, _ = generate_program(
+    text, *_ = generate_program(
         rng, 1 + below(rng, 10), 1 + below(rng, 8), "released" if rng.getrandbits(1) else "appendix"
     )
     return LAYOUTS["line" if rng.getrandbits(1) else "indented"](text)

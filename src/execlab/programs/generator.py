@@ -6,15 +6,15 @@ one before it; and `appendix`, the pseudocode to the letter, where an operand is
 canonical form (canonical.py), which decides its split.
 
 >>> from execlab.randomness import stream
->>> text, value, operations, canonical = generate_program(stream("docs", 179), length=4, nesting=3)
->>> print(text)
+>>> program = generate_program(stream("docs", 179), length=4, nesting=3)
+>>> print(program.text)
 c=315
 for x in range(1):c-=3528
 j=3462;
 print((7854 if (j-c)>3064 else 8757))
->>> value, operations
+>>> program.value, program.operations
 (7854, ['loop', 'assignment', 'conditional'])
->>> print(canonical)
+>>> print(program.canonical)
 v1=315
 for x in range(1):v1=v1-3528
 v2=3462
@@ -23,9 +23,11 @@ print((7854 if 3064<v2-v1 else 8757))
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from execlab.errors import unknown
+from execlab.programs.everyday import OPERATIONS as EVERYDAY_NAMES
+from execlab.programs.everyday import everyday
 from execlab.programs.forms import shifted
 from execlab.programs.operations import APPENDIX, RELEASED, Draws, Operand, Operation
 from execlab.randomness import below
@@ -34,7 +36,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-Dialect = Literal["released", "appendix"]
+    from execlab.programs.tree import Statement
+
+Dialect = Literal["released", "appendix", "everyday"]
+
+
+class Program(NamedTuple):
+    """A program as it is drawn; of everyday there is neither canonical form nor tree, they are made from the text."""
+
+    text: str
+    value: int
+    operations: list[str]
+    canonical: str = ""
+    tree: tuple[Statement, ...] = ()  # as the interpreter walks it
 
 
 def generate_program(
@@ -43,14 +57,15 @@ def generate_program(
     nesting: int,
     dialect: Dialect = "released",
     operations: Sequence[Operation] | None = None,
-) -> tuple[str, int, list[str], str]:
-    """A program of `nesting` operations on integers of up to `length` digits.
-
-    Gives its text, what it prints, the operations that it was built from, and its canonical form.
-    """
+) -> Program:
+    """A program of `nesting` operations on integers of up to `length` digits."""
+    if dialect == "everyday":
+        return Program(*everyday(rng, length, nesting, [each.name for each in operations or EVERYDAY]))
     draw, everything = DIALECTS[dialect]
-    (code, expression, value, setup, form), names = draw(rng, Draws(rng, length), nesting, operations or everything)
-    return f"{code}print({expression})", value, names, f"{setup}print({form})"
+    operand, names = draw(rng, Draws(rng, length), nesting, operations or everything)
+    code, expression, value, setup, form, first, tree = operand
+    statements = (*first, ("print", tree, None))
+    return Program(f"{code}print({expression})", value, names, f"{setup}print({form})", statements)
 
 
 def choose_operations(dialect: Dialect, names: str) -> tuple[Operation, ...]:
@@ -115,11 +130,13 @@ def appendix(
 
 def _shifted(operand: Operand, by: int) -> Operand:
     """An operand whose code comes after that of others, which assigns so many variables."""
-    code, expression, value, setup, form = operand
-    return code, expression, value, shifted(setup, by), shifted(form, by)
+    code, expression, value, setup, form, first, tree = operand
+    return code, expression, value, shifted(setup, by), shifted(form, by), first, tree
 
 
+EVERYDAY = tuple(Operation(name, 0, lambda *_: ("", "", 0, "", "", (), 0)) for name in EVERYDAY_NAMES)
 DIALECTS: dict[Dialect, tuple[Callable[..., tuple[Operand, list[str]]], tuple[Operation, ...]]] = {
     "released": (released, RELEASED),
     "appendix": (appendix, APPENDIX),
+    "everyday": (appendix, EVERYDAY),
 }

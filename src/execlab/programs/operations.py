@@ -1,14 +1,14 @@
 """The operations that programs are made of, as the paper lists them (section 3) and as its released code writes them.
 
 An operation takes operands and gives a new one: the code that must run first, an expression, and its value; beside
-code and expression their canonical forms (canonical.py), so that nobody has to parse what was just written. The value
-is computed here, too, so it is one of three independent witnesses of a program's output (the others: our interpreter,
-and CPython).
+code and expression their canonical forms (canonical.py) and what the interpreter walks (tree.py), so that nobody has
+to parse what was just written. The value is computed here, too, so it is one of three independent witnesses of a
+program's output (the others: our interpreter, and CPython).
 
 >>> from execlab.randomness import stream
 >>> draws = Draws(stream("example"), length=4)
->>> operands = [("", "8584", 8584, "", "8584"), ("", "920", 920, "", "920")]
->>> code, expression, value, setup, form = loop(draws, operands)
+>>> operands = [("", "8584", 8584, "", "8584", (), 8584), ("", "920", 920, "", "920", (), 920)]
+>>> code, expression, value, setup, form, first, tree = loop(draws, operands)
 >>> print(code, expression, value, sep="")
 j=8584
 for x in range(10):j+=920
@@ -17,6 +17,8 @@ j17784
 v1=8584
 for x in range(10):v1=920+v1
 v1
+>>> first, tree
+((('=', 'j', 8584, None), ('for', 'x', 10, (('+=', 'j', 920, None),), None)), ('name', 'j', None))
 """
 
 from __future__ import annotations
@@ -30,14 +32,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
+    from execlab.programs.tree import Expression, Statement
+
 VARIABLES = "abcdefghij"
 LOOP_VARIABLE = "x"
 _NAMES = [variable(number) for number in range(1 + len(VARIABLES))]
 
 # Something an operation can work on, a literal or the outcome of an earlier operation: the statements that must run
-# first (each with its newline), the expression, its value, and the canonical forms of statements and expression. A
-# bare tuple: a named one takes half as long again.
-Operand: TypeAlias = tuple[str, str, int, str, str]
+# first (each with its newline), the expression, its value; the canonical forms of statements and expression; and both
+# as the interpreter walks them (tree.py). A bare tuple: a named one takes half as long again.
+Operand: TypeAlias = "tuple[str, str, int, str, str, tuple[Statement, ...], Expression]"
 
 
 class Draws:
@@ -53,7 +57,7 @@ class Draws:
 
     def literals(self, count: int) -> list[Operand]:
         """Uniform integers in [1, 10^length]."""
-        operands = []
+        operands: list[Operand] = []
         getrandbits, bits, largest = self.rng.getrandbits, self.bits, self.largest
         for _ in range(count):
             value = getrandbits(bits)  # `below`, written out: this is the innermost loop
@@ -61,7 +65,7 @@ class Draws:
                 value = getrandbits(bits)
             value += 1
             text = str(value)
-            operands.append(("", text, value, "", text))
+            operands.append(("", text, value, "", text, (), value))
         return operands
 
     def small(self) -> int:
@@ -82,14 +86,20 @@ class Draws:
 
 def addition(_draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`(a+b)`; the appendix counts it apart from subtraction."""
-    (a_code, a, a_value, a_setup, a_form), (b_code, b, b_value, b_setup, b_form) = operands
-    return a_code + b_code, f"({a}+{b})", a_value + b_value, a_setup + b_setup, plus(a_form, b_form)
+    (a_code, a, a_value, a_setup, a_form, a_first, a_tree), (b_code, b, b_value, b_setup, b_form, b_first, b_tree) = (
+        operands
+    )
+    text, form, tree = f"({a}+{b})", plus(a_form, b_form), ("+", a_tree, b_tree, None)
+    return a_code + b_code, text, a_value + b_value, a_setup + b_setup, form, a_first + b_first, tree
 
 
 def subtraction(_draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`(a-b)`; the appendix counts it apart from addition."""
-    (a_code, a, a_value, a_setup, a_form), (b_code, b, b_value, b_setup, b_form) = operands
-    return a_code + b_code, f"({a}-{b})", a_value - b_value, a_setup + b_setup, minus(a_form, b_form)
+    (a_code, a, a_value, a_setup, a_form, a_first, a_tree), (b_code, b, b_value, b_setup, b_form, b_first, b_tree) = (
+        operands
+    )
+    text, form, tree = f"({a}-{b})", minus(a_form, b_form), ("-", a_tree, b_tree, None)
+    return a_code + b_code, text, a_value - b_value, a_setup + b_setup, form, a_first + b_first, tree
 
 
 def signed_addition(draws: Draws, operands: Sequence[Operand]) -> Operand:
@@ -99,9 +109,12 @@ def signed_addition(draws: Draws, operands: Sequence[Operand]) -> Operand:
 
 def multiplication(draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`(a*k)` or `(k*a)` with a small k."""
-    ((code, a, value, setup, form),) = operands
+    ((code, a, value, setup, form, first, tree),) = operands
     k = draws.small()
-    return code, f"({a}*{k})" if draws.coin() else f"({k}*{a})", value * k, setup, times(form, str(k))
+    form = times(form, str(k))
+    if draws.coin():
+        return code, f"({a}*{k})", value * k, setup, form, first, ("*", tree, k, None)
+    return code, f"({k}*{a})", value * k, setup, form, first, ("*", k, tree, None)
 
 
 def identity(_draws: Draws, operands: Sequence[Operand]) -> Operand:
@@ -111,43 +124,52 @@ def identity(_draws: Draws, operands: Sequence[Operand]) -> Operand:
 
 def assignment(draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`v=a`, then `v` (appendix)."""
-    ((code, a, value, setup, form),) = operands
+    ((code, a, value, setup, form, first, tree),) = operands
     v, w = draws.variable()
-    return f"{code}{v}={a}\n", v, value, f"{setup}{w}={form}\n", w
+    return f"{code}{v}={a}\n", v, value, f"{setup}{w}={form}\n", w, (*first, ("=", v, tree, None)), ("name", v, None)
 
 
 def assignment_addition(draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`v=a;`, then `(v+b)` or `(v-b)` (released code): the only place of a semicolon."""
-    (a_code, a, a_value, a_setup, a_form), (b_code, b, b_value, b_setup, b_form) = operands
+    (a_code, a, a_value, a_setup, a_form, a_first, a_tree), (b_code, b, b_value, b_setup, b_form, b_first, b_tree) = (
+        operands
+    )
     v, w = draws.variable()
-    assigned = f"{a_code}{b_code}{v}={a};\n", v, a_value, f"{a_setup}{b_setup}{w}={a_form}\n", w
-    return signed_addition(draws, [assigned, ("", b, b_value, "", b_form)])
+    code, setup = f"{a_code}{b_code}{v}={a};\n", f"{a_setup}{b_setup}{w}={a_form}\n"
+    first = (*a_first, *b_first, ("=", v, a_tree, None))
+    assigned = code, v, a_value, setup, w, first, ("name", v, None)
+    return signed_addition(draws, [assigned, ("", b, b_value, "", b_form, (), b_tree)])
 
 
 def loop(draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`v=a`, then `for x in range(n):v+=b` or `v-=b`, then `v`."""
-    (a_code, a, a_value, a_setup, a_form), (b_code, b, b_value, b_setup, b_form) = operands
+    (a_code, a, a_value, a_setup, a_form, a_first, a_tree), (b_code, b, b_value, b_setup, b_form, b_first, b_tree) = (
+        operands
+    )
     (v, w), n = draws.variable(), draws.small()
     if draws.coin():
         sign, value, form = "+", a_value + n * b_value, plus(w, b_form)
     else:
         sign, value, form = "-", a_value - n * b_value, minus(w, b_form)
+    body = ((f"{sign}=", v, b_tree, None),)
     return (
         f"{a_code}{b_code}{v}={a}\nfor {LOOP_VARIABLE} in range({n}):{v}{sign}={b}\n",
         v,
         value,
         f"{a_setup}{b_setup}{w}={a_form}\nfor {LOOP_VARIABLE} in range({n}):{w}={form}\n",
         w,
+        (*a_first, *b_first, ("=", v, a_tree, None), ("for", LOOP_VARIABLE, n, body, None)),
+        ("name", v, None),
     )
 
 
 def conditional(draws: Draws, operands: Sequence[Operand]) -> Operand:
     """`(c if a>b else d)`, or with `<`."""
     (
-        (c_code, c, c_value, c_setup, c_form),
-        (a_code, a, a_value, a_setup, a_form),
-        (b_code, b, b_value, b_setup, b_form),
-        (d_code, d, d_value, d_setup, d_form),
+        (c_code, c, c_value, c_setup, c_form, c_first, c_tree),
+        (a_code, a, a_value, a_setup, a_form, a_first, a_tree),
+        (b_code, b, b_value, b_setup, b_form, b_first, b_tree),
+        (d_code, d, d_value, d_setup, d_form, d_first, d_tree),
     ) = operands
     if draws.coin():
         sign, holds, less, more = ">", a_value > b_value, b_form, a_form
@@ -159,6 +181,8 @@ def conditional(draws: Draws, operands: Sequence[Operand]) -> Operand:
         c_value if holds else d_value,
         c_setup + a_setup + b_setup + d_setup,
         f"({c_form} if {less}<{more} else {d_form})",
+        c_first + a_first + b_first + d_first,
+        ("if", (a_tree, ((sign, b_tree),), None), c_tree, d_tree, None),
     )
 
 
