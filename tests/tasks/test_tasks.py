@@ -19,6 +19,7 @@ from execlab.tasks.memorization import MemorizationTask
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *(("program", {"dialect": d, "layout": y}) for d in ("released", "appendix") for y in ("line", "indented")),
     ("addition", {}),
+    ("addition", {"unequal": True}),
     *(("memorization", {"invert": i, "double": d}) for i, d in product([False, True], repeat=2)),
 ]
 
@@ -114,7 +115,7 @@ def test_unknown_names_list_the_known_ones() -> None:
         make_task("multiplication", {})
     with pytest.raises(ExeclabError, match="no option 'invert'; its options are dialect, layout"):
         make_task("program", {"invert": True})
-    with pytest.raises(ExeclabError, match="no option 'layout'; it has no options"):
+    with pytest.raises(ExeclabError, match="no option 'layout'; its options are unequal"):
         make_task("addition", {"layout": "line"})
     with pytest.raises(ExeclabError, match="choose released, appendix"):
         make_task("program", {"dialect": "lua"})
@@ -157,6 +158,6 @@ def test_three_definitions_make_a_task() -> None:
             return input
 
     rows = list(Source(Echo(), Difficulty(3), None).rows(stop=3))
-    assert [row.sample for row in rows] == [("777", "777", (), "")] * 3
+    assert [row.sample for row in rows] == [Sample("777", "777")] * 3
     assert Echo().canonical("777") == "777"
     assert Echo().describe(Difficulty(2)) == "length 2"

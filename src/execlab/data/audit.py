@@ -99,7 +99,7 @@ def _audit_split(
                 _note(examples, sample, truth)
         if cpython:
             for sample, printed in zip(batch, run_in_cpython([s.input for s in batch]), strict=True):
-                if task.target_of(printed) != sample.target:
+                if task.target_of(printed) != task.answer(sample.target):
                     cpython_disagreements += 1
                     _note(examples, sample, printed)
     neighbour, reference = (

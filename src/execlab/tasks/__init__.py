@@ -26,11 +26,13 @@ NEEDS: tuple[str, ...] = (
     "symbols",
     "outputs",
     "variant",
+    "modification",
     "draw",
     "render",
     "plain",
     "canonical",
     "solve",
+    "parts",
     "answer",
 )
 NEEDS += ("groups", "describe", "outside", "target_of")

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from execlab.options import option
 from execlab.programs import canonical, execute
 from execlab.programs.forms import plus
 from execlab.randomness import below
@@ -29,11 +30,20 @@ class AdditionTask(Task):
     hardest: ClassVar[Difficulty] = Difficulty(length=50)
     is_python: ClassVar[bool] = True
 
+    unequal: bool = option(False, "Addition: one number may be shorter than the other.", quiet=True)
+
+    @property
+    def variant(self) -> str:
+        """Shorter numbers are other samples."""
+        return "unequal" if self.unequal else ""
+
     def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
-        """Two operands, each uniform among the positive integers of `length` digits."""
+        """Two operands, uniform among the positive integers of `length` digits; one may have fewer if `unequal`."""
         # paper: also "[1, 10^length]"; but "two numbers of the same length ... doesn't need to align them"
-        smallest = 10 ** (difficulty.length - 1)
-        a, b = smallest + below(rng, 9 * smallest), smallest + below(rng, 9 * smallest)
+        lengths = [difficulty.length, difficulty.length]
+        if self.unequal:
+            lengths[below(rng, 2)] = 1 + below(rng, difficulty.length)
+        a, b = (10 ** (digits - 1) + below(rng, 9 * 10 ** (digits - 1)) for digits in lengths)
         return Sample(f"print({a}+{b})", str(a + b), canonical=f"print({plus(str(a), str(b))})")
 
     def canonical(self, plain: str) -> str:
@@ -58,7 +68,13 @@ class AdditionTask(Task):
         return f"{difficulty.length} digits"
 
     def outside(self, input: str, goal: Difficulty) -> str | None:
-        """More digits."""
+        """Another form, or numbers of other lengths."""
+        operands = re.fullmatch(r"print\(([1-9][0-9]*)\+([1-9][0-9]*)\)", input)
+        if operands is None:
+            return "it is no sum of two numbers, as print(12+34); the model was trained on nothing else"
+        first, second = len(operands[1]), len(operands[2])
+        if first != second and not self.unequal:
+            return f"its numbers have {first} and {second} digits, and the model was trained on two of the same length"
         return too_long(input, goal.length, goal.length)
 
 

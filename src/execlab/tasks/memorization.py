@@ -34,6 +34,12 @@ class MemorizationTask(Task):
     invert: bool = option(False, "Memorization: reverse the input.")
     double: bool = option(False, "Memorization: write the input twice.")
 
+    @property
+    def modification(self) -> str:
+        """The paper's four ways to write the input."""
+        words = ["doubled"] * self.double + ["inverted"] * self.invert
+        return " and ".join(words) or "plain"
+
     def draw(self, rng: Random, difficulty: Difficulty) -> Sample:
         """`length` digits, leading zeros included."""
         digits = str(below(rng, 10**difficulty.length)).zfill(difficulty.length)

@@ -11,7 +11,7 @@ that does not matter, such as the names of variables. They all are in one split.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from execlab.errors import ExeclabError
 
@@ -26,6 +26,7 @@ class Sample(NamedTuple):
     target: str
     operations: tuple[str, ...] = ()  # what the generator built it from, for tables of errors
     canonical: str = ""  # what its split is decided on, where `draw` knows it; else `Task.canonical` says
+    tree: tuple[Any, ...] = ()  # a program as the interpreter walks it, where `draw` knows it
 
     def __repr__(self) -> str:
         return f"Sample(input={self.input!r}, target={self.target!r})"
@@ -56,12 +57,17 @@ class Task(ABC):
         """The true target of any (rendered) input, computed independently of how samples are drawn."""
 
     def target_of(self, output: str) -> str:
-        """The target of an input for which CPython prints this output; only of tasks that are Python."""
+        """The answer to an input for which CPython prints this output; only of tasks that are Python."""
         return output
 
     @property
     def variant(self) -> str:
         """Tells apart what is drawn under different options; empty if nothing does."""
+        return ""
+
+    @property
+    def modification(self) -> str:
+        """What is done to its samples, in words, for tables that compare it; empty if there is nothing to compare."""
         return ""
 
     def render(self, sample: Sample) -> Sample:
@@ -72,6 +78,10 @@ class Task(ABC):
         """The plain input behind a rendered one."""
         return input
 
+    def parts(self, printed: str) -> list[str]:
+        """What a model printed, in parts: the work, if the task asks for it, and last the answer."""
+        return [printed]
+
     def canonical(self, plain: str) -> str:
         """The canonical form of a plain input: the same for all inputs that must be in one split.
 
@@ -81,7 +91,7 @@ class Task(ABC):
 
     def answer(self, printed: str) -> str:
         """What counts in what a model printed."""
-        return printed
+        return self.parts(printed)[-1]
 
     def groups(self, sample: Sample) -> dict[str, list[str]]:
         """Tables of errors that a sample belongs to, and its rows there: {"carries": ["2"]}."""
