@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from execlab.options import Option
 
+FLAGS = {"weights": "--from"}  # a word that Python keeps for itself
 F = TypeVar("F", bound="Callable[..., object]")
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -47,7 +48,7 @@ def named(kind: str, names: Iterable[str], text: str, default: str | None = None
 
 def flag_of(setting: Option, text: str, allowed: Iterable[str] = ()) -> Callable[[F], F]:
     """The flag for one option."""
-    flag = "--" + setting.name.replace("_", "-")
+    flag = FLAGS.get(setting.name, "--" + setting.name.replace("_", "-"))
     if setting.kind is bool:
         return click.option(f"{flag}/--no-{flag[2:]}", setting.name, default=None, help=text)
     allowed = tuple(allowed) or setting.choices

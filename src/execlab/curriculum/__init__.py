@@ -1,6 +1,7 @@
 """Which difficulty comes next: the paper's strategies and adaptive ones. A new one is one class and one line here."""
 
 from execlab.curriculum.adaptive import MasteringRate, Online, Sampling, Window
+from execlab.curriculum.mastery import Mastery
 from execlab.curriculum.paper import Baseline, Combined, Mix, Naive
 from execlab.curriculum.staircase import Climb, Order, Trigger, staircase
 from execlab.curriculum.strategy import Event, Scores, Strategy, Tally
@@ -17,6 +18,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "window": Window,
     "sampling": Sampling,
     "mastering_rate": MasteringRate,
+    "mastery": Mastery,
 }
 NEEDS = ("draw", "probes", "observe", "state_dict", "load_state_dict", "difficulties", "current", "adaptive")
 

@@ -40,10 +40,11 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True)
 class Scores:
-    """What an evaluation tells a strategy: teacher-forced accuracy by difficulty."""
+    """What an evaluation tells a strategy, by difficulty; accuracies are teacher-forced but for `exact`."""
 
     validation: Mapping[Difficulty, float] = field(default_factory=dict)  # the goal, and what was probed
     training: Mapping[Difficulty, Tally] = field(default_factory=dict)  # what was drawn since the last evaluation
+    exact: Mapping[Difficulty, float] = field(default_factory=dict)  # exact match on validation, of the same ones
 
     @property
     def training_accuracy(self) -> float:

@@ -58,6 +58,7 @@ class Config:
 
     model: str = option("lstm", "The kind of network.")
     model_options: Mapping[str, Any] = field(default_factory=Options)
+    weights: str | None = option(None, "Start with the weights of this run or model file.")
 
     optimizer: Optimizer = option("sgd", "Plain SGD, AdamW, or Muon for the matrices and AdamW for the rest.")
     learning_rate: float = option(0.5, "The learning rate at its height.", TINY, 1e4)
@@ -256,7 +257,10 @@ def _options(
     """The options of the task, strategy or model in question: the preset's as far as it has them, then changes."""
     name = changes.get(what, getattr(start, what))
     mine = options_of(CLASSES[what](name))
-    preset: Mapping[str, Any] = getattr(start, f"{what}_options")
+    usual_values = options_of(CLASSES[what](getattr(start, what)))
+    preset = {  # what it chose; a default of its own task, strategy or model is not a choice for another one
+        key: value for key, value in getattr(start, f"{what}_options").items() if value != usual_values[key].default
+    }
     if what == "model":
         other = name != start.model
         sizes = SIZES.get(size or (usual if other else None) or "", {}).get(name, {})

@@ -32,6 +32,7 @@ from execlab.training.locking import locked_run
 from execlab.training.optimizers import make_optimizer
 from execlab.training.prompt import prompt_of
 from execlab.training.state import Run
+from execlab.training.transfer import resolve_weights, start_with_weights
 from execlab.training.view import View
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def train(config: Config, out: str | Path | None = None, *, force: bool = False,
     ranks = parallel.join(config.batch)
     if ranks.leads:
         runs.check_free(folder, force=force)  # before anything in it is touched
-    run = new_run(hardware.resolve(config), folder, ranks)
+    run = new_run(resolve_weights(hardware.resolve(config)), folder, ranks)
+    start_with_weights(run.model, run.config)
     with locked_run(folder) if ranks.leads else nullcontext(run.check) as run.check:
         if ranks.leads:
             runs.create(folder, run.config, count_parameters(run.model), force=force)
@@ -215,16 +217,18 @@ def evaluate(run: Run, view: View) -> None:
     """Score on validation what the strategy asks for and the goal, log it, and let the strategy decide."""
     config, counters, strategy = run.config, run.counters, run.strategy
     reader = reader_of(config, run.model)
-    current, goal_exact_match = strategy.current, 0.0
+    current = strategy.current
     accuracies = dict.fromkeys([current, *strategy.probes(), config.goal], 0.0)
+    matches = dict(accuracies)
     for difficulty in accuracies if run.ranks.leads else ():
         samples = validation_samples(config, difficulty, config.evaluate_count)
         answers = answer(reader, samples, free_running=False)
         accuracies[difficulty] = teacher_forced(samples, answers).value
-        if difficulty == config.goal:
-            goal_exact_match = exact(whole(samples, answers)).value
-    accuracies = dict(zip(accuracies, run.ranks.broadcast(*accuracies.values()), strict=True))
-    scores = Scores(accuracies, counters.training())
+        matches[difficulty] = exact(whole(samples, answers)).value
+    scored = run.ranks.broadcast(*accuracies.values(), *matches.values())
+    accuracies = dict(zip(accuracies, scored, strict=False))
+    matches = dict(zip(matches, scored[len(matches) :], strict=True))
+    scores = Scores(accuracies, counters.training(), matches)
     measured = metrics.Metrics(
         step=counters.step,
         samples=counters.samples,
@@ -237,7 +241,7 @@ def evaluate(run: Run, view: View) -> None:
         training_teacher_forced_accuracy=scores.training_accuracy,
         current_teacher_forced_accuracy=accuracies[current],
         goal_teacher_forced_accuracy=accuracies[config.goal],
-        goal_exact_match=goal_exact_match,
+        goal_exact_match=matches[config.goal],
         distribution=_distribution(scores.training) if strategy.adaptive else None,
     )
     counters.loss, counters.tallies = 0.0, []
