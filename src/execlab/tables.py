@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -139,6 +139,10 @@ def show_evaluation(evaluated: Evaluated) -> None:
     table.add_row("chance", f"{test.chance:.2%}", "", "")
     table.add_row("most frequent character per position", f"{test.most_frequent_character:.2%}", "", "")
     console.print(table)
+    if test.work:
+        steps = "  ".join(f"{step}: {count:,}" for step, count in islice(test.work.first_wrong_step.items(), 20))
+        whole = f"{test.work.accuracy.value:.2%} ({test.work.accuracy.low:.2%} to {test.work.accuracy.high:.2%})"
+        console.print(f"whole work right: {whole}; first wrong step: {steps or 'none'}")
     places = "  ".join(f"{i}: {score.value:.0%}" for i, score in enumerate(test.by_position, 1))
     console.print(f"teacher-forced accuracy by output position: {places}")
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in test.kinds_of_error.items())
@@ -157,13 +161,16 @@ def _texts(score: Score) -> tuple[str, str, str]:
 def show_prediction(prediction: Prediction, *, teacher_forced: bool) -> None:
     """The answer, the truth, and every character with its probability; right and wrong by colour and sign."""
     console = _console()
-    truth = prediction.target + END_MARK
     colour, sign = ("green", "right") if prediction.correct else ("red", "wrong")
     console.print(Text("Input:\n" + prediction.input))
-    console.print(Text(f"Target: {prediction.target}"))
-    console.print(Text("Prediction: ").append(f"{prediction.prediction} ({sign})", style=colour))
+    if len(prediction.parts) > 1 or len(prediction.true_parts) > 1:
+        _show_work(console, prediction)
+    console.print(Text(f"Target: {prediction.true_parts[-1]}"))
+    console.print(Text("Prediction: ").append(f"{prediction.parts[-1]} ({sign})", style=colour))
+    truth = prediction.true_parts[-1] + END_MARK
     table = Table("printed", "", "truth", "probability", "next likeliest")
-    for i, character in enumerate(prediction.characters):
+    work = len(prediction.prediction) - len(prediction.parts[-1])
+    for i, character in enumerate(prediction.characters[work:]):
         true = truth[i] if i < len(truth) else ""
         right = character.character == true
         printed = Text(repr(character.character)[1:-1], style="green" if right else "red")
@@ -174,6 +181,18 @@ def show_prediction(prediction: Prediction, *, teacher_forced: bool) -> None:
         console.print("teacher-forced: every character is printed after the correct ones before it")
     if prediction.outside:
         console.print(Text(f"outside the trained difficulty: {prediction.outside}"))
+
+
+def _show_work(console: Console, prediction: Prediction) -> None:
+    """The work step by step, the first wrong one marked; what follows it is wrong because of it."""
+    table = Table("step", "printed", "", "truth")
+    pairs = enumerate(zip_longest(prediction.parts[:-1], prediction.true_parts[:-1], fillvalue=""), 1)
+    for number, (part, true) in pairs:
+        mark = (
+            Text("x  first wrong step", style="red") if number == prediction.first_wrong else Text("=" * (part == true))
+        )
+        table.add_row(str(number), Text(part, style="green" if part == true else "red"), mark, Text(true))
+    console.print(table)
 
 
 def show_comparison(about: str, rows: Sequence[Compared]) -> None:

@@ -41,9 +41,10 @@ class Evaluation:
             self.chance,
             self.guess,
             SCORING,
-            mistakes.by_position(*pairs),
+            mistakes.by_position(self.task, *pairs),
             mistakes.kinds(self.task, *pairs),
             mistakes.grouped(self.task, *pairs),
+            mistakes.work_score(self.task, *pairs),
         )
 
 

@@ -9,9 +9,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from execlab.evaluation.scores import Score, exact, is_right, matches
+from execlab.data.vocabulary import END_MARK
+from execlab.evaluation.scores import Score, exact, is_right
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,15 +77,44 @@ def kinds(task: Task, samples: Sequence[Sample], answers: Sequence[Answer]) -> d
     return counts
 
 
-def by_position(samples: Sequence[Sample], answers: Sequence[Answer]) -> list[Score]:
-    """Teacher-forced accuracy at each output position, the end mark's included."""
+def by_position(task: Task, samples: Sequence[Sample], answers: Sequence[Answer]) -> list[Score]:
+    """Teacher-forced accuracy at each position of the answer, the end mark's included."""
     positions: list[list[bool]] = []
     for sample, printed in zip(samples, answers, strict=True):
-        for i in range(len(sample.target) + 1):
+        text, length = sample.target + END_MARK, len(task.answer(sample.target)) + 1
+        for i, (letter, true) in enumerate(zip(printed.teacher_forced[-length:], text[-length:], strict=True)):
             if i == len(positions):
                 positions.append([])
-            positions[i].append(
-                matches(printed.teacher_forced[: i + 1], sample.target)
-                > matches(printed.teacher_forced[:i], sample.target)
-            )
+            positions[i].append(letter == true)
     return [exact(place) for place in positions]
+
+
+@dataclass(frozen=True)
+class WorkScore:
+    """How well the work is shown, free-running: whole, and where the first wrong step is."""
+
+    accuracy: Score  # every part of the work is right
+    first_wrong_step: dict[int, int]  # number of the step, from 1: in how many samples
+
+
+def first_wrong(task: Task, target: str, printed: str) -> int | None:
+    """The number of the first part that is not what it should be, from 1; None if all are.
+
+    >>> from execlab.tasks import make_task
+    >>> first_wrong(make_task("program", {"work": "results"}), "21;321;123", "21;322;123")
+    2
+    """
+    theirs, ours = task.parts(target), task.parts(printed)
+    pairs = enumerate(zip_longest(theirs, ours), 1)
+    return next((number for number, (true, part) in pairs if true != part), None)
+
+
+def work_score(task: Task, samples: Sequence[Sample], answers: Sequence[Answer]) -> WorkScore | None:
+    """The score of the work; None if no sample has any."""
+    if all(len(task.parts(sample.target)) == 1 for sample in samples):
+        return None
+    wrong = [first_wrong(task, s.target, a.free_running) for s, a in zip(samples, answers, strict=True)]
+    steps = [len(task.parts(sample.target)) - 1 for sample in samples]
+    whole = [number is None or number > count for number, count in zip(wrong, steps, strict=True)]
+    counts = Counter(number for number, right in zip(wrong, whole, strict=True) if number is not None and not right)
+    return WorkScore(exact(whole), dict(sorted(counts.items())))

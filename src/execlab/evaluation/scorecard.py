@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from execlab.errors import ExeclabError
+from execlab.evaluation.mistakes import WorkScore
 from execlab.evaluation.scores import Score, Scores
 
 if TYPE_CHECKING:
@@ -28,11 +29,13 @@ class Scorecard:
     by_position: list[Score] = field(default_factory=list)
     kinds_of_error: dict[str, int] = field(default_factory=dict)
     tables: dict[str, dict[str, Score]] = field(default_factory=dict)  # exact match in groups, by operation for example
+    work: WorkScore | None = None  # of a task that shows its work; exact match is of the answer alone
 
     def to_json(self) -> dict[str, Any]:
         """The scores as JSON."""
         return {
             **{name: score._asdict() for name, score in self.scores._asdict().items()},
+            **({} if self.work is None else {"work": _as_json(self.work)}),
             "scoring": self.scoring,
             "chance": self.chance,
             "most_frequent_character": self.most_frequent_character,
@@ -82,7 +85,22 @@ def read_scorecard(values: object, where: object) -> Scorecard:
         [_score(position, where) for position in positions],
         {kind: int(number(kinds, kind, where)) for kind in kinds},
         tables,
+        _work(values["work"], where) if "work" in values else None,
     )
+
+
+def _as_json(work: WorkScore) -> dict[str, Any]:
+    return {"accuracy": work.accuracy._asdict(), "first_wrong_step": work.first_wrong_step}
+
+
+def _work(values: object, where: object) -> WorkScore:
+    values = as_object(values, where)
+    steps = as_object(values.get("first_wrong_step"), where)
+    try:
+        counts = {int(step): int(number(steps, step, where)) for step in steps}
+    except ValueError:
+        raise _odd(where) from None
+    return WorkScore(_score(values.get("accuracy"), where), counts)
 
 
 def read_evaluated(values: object, where: object) -> Evaluated:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from execlab.training.config import Config
 
+LONGEST = 250  # characters of an answer that does not end
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -31,12 +34,20 @@ class Prediction:
     prediction: str
     target: str
     characters: list[Character]
-    outside: str | None  # in which way this is harder than what the model was trained on
+    outside: str | None  # what in it the model was not trained on
+    parts: list[str]  # of the prediction: the work, if the model shows it, and last the answer
+    true_parts: list[str]
 
     @property
     def correct(self) -> bool:
-        """Whether the whole output is right."""
-        return self.prediction == self.target
+        """Whether the answer is right."""
+        return self.parts[-1] == self.true_parts[-1]
+
+    @property
+    def first_wrong(self) -> int | None:
+        """The number of the first part that is wrong, from 1."""
+        pairs = enumerate(zip_longest(self.true_parts, self.parts), 1)
+        return next((number for number, (true, part) in pairs if true != part), None)
 
 
 @dataclass(frozen=True)
@@ -65,13 +76,18 @@ class Executor:
         vocabulary = self.reader.vocabulary
         seen = sample if seed is None else scramble(seed, sample, vocabulary)
         forced = seen.target if teacher_forced else None
-        characters = spell(self.reader, seen.input, target=forced, others=others, activations=activations)
+        longest = max(LONGEST, 2 * len(seen.target))
+        characters = spell(
+            self.reader, seen.input, target=forced, longest=longest, others=others, activations=activations
+        )
         if seed is not None:
             characters = [_unscrambled(seed, character, vocabulary) for character in characters]
         text_printed = "".join(character.character for character in characters)
         printed = text_printed.removesuffix(END_MARK) if teacher_forced else text_printed.split(END_MARK)[0]
-        outside = self.config.make_task().outside(text, self.config.goal)
-        return Prediction(sample.input, printed, sample.target, characters, outside)
+        task = self.config.make_task()
+        outside = task.outside(text, self.config.goal)
+        parts = task.parts(printed), task.parts(sample.target)
+        return Prediction(sample.input, printed, sample.target, characters, outside, *parts)
 
     def sample(self, text: str) -> Sample:
         """A plain input as this model reads it (except for scrambling), with the true output."""

@@ -102,6 +102,7 @@ def write_report(
         "| on the test split, at the goal | 95 % interval |",
         "|---|---|",
         *(f"| {name.replace('_', ' ')} | {percent(value)} |" for name, value in result.scores._asdict().items()),
+        *([f"| whole work right | {percent(report.test.work.accuracy)} |"] if report.test.work else []),
         f"| chance | {result.chance:.2%} |",
         f"| most frequent character per position | {result.guess:.2%} |",
         "",
@@ -109,10 +110,11 @@ def write_report(
         "",
     ]
     for sample, printed in examples:
-        if is_right(sample, printed):
-            lines.append(f"- right: `{sample.input!r}` gives {sample.target}")
+        true, answer = (result.task.answer(text) for text in (sample.target, printed.free_running))
+        if is_right(sample, printed, result.task.answer):
+            lines.append(f"- right: `{sample.input!r}` gives {true}")
         else:
-            lines.append(f"- wrong: {sentence(sample.input, sample.target, printed.free_running)}")
+            lines.append(f"- wrong: {sentence(sample.input, true, answer)}")
     write_atomically(folder / "report.md", ("\n".join(lines) + "\n").encode(), check, root=folder)
     # Last: a run with this file is finished.
     data = (json.dumps(report.to_json(), indent=2) + "\n").encode()
