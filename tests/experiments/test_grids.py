@@ -14,7 +14,7 @@ from execlab.errors import ExeclabError
 from execlab.experiments import EXPERIMENTS, SCALES, addition, make_grid, memorization, programs
 from execlab.experiments.analyse.rows import write_rows
 from execlab.experiments.analyse.summary import grouped
-from execlab.experiments.memorization import MODIFICATIONS, modification
+from execlab.experiments.memorization import MODIFICATIONS
 from execlab.experiments.run.cost import characters, scored_at
 from execlab.experiments.run.reproduce import settle
 from execlab.experiments.run.work import work
@@ -37,7 +37,7 @@ def test_names_are_unique_and_compute_is_equal_within_a_cell(experiment: str, sc
         [{"planned": planned} for planned in grid],
         lambda line: (
             line["planned"].config.goal,
-            modification(line["planned"].config),
+            line["planned"].config.make_task().modification,
             line["planned"].config.scramble,
             line["planned"].budget,
         ),
@@ -87,7 +87,7 @@ def test_paper_is_the_paper_to_the_letter(experiment: str) -> None:
 
 def test_memorization_has_every_modification_and_both_budgets() -> None:
     grid = make_grid("memorization", "laptop", seeds=1)
-    assert {modification(planned.config) for planned in grid} == set(MODIFICATIONS)
+    assert {planned.config.make_task().modification for planned in grid} == set(MODIFICATIONS)
     long = [planned.config.characters for planned in grid if planned.budget == "full"]
     short = [planned.config.characters for planned in grid if planned.budget == "short"]
     assert [found // 4 for found in long if found] == short

@@ -73,8 +73,8 @@ def reproduce(
 ) -> None:
     """Reproduce a figure of the paper: run its grid, then draw its report.
 
-    NAME is programs, addition, headline, memorization, examples, statistics, orders, or an import path of your own
-    experiment, such as mylab.experiments:EXPERIMENT.
+    NAME is programs, addition, headline, memorization, examples, statistics, orders, work, or an import path of your
+    own experiment, such as mylab.experiments:EXPERIMENT.
 
     Stop it with Ctrl-C, or kill it: the same command goes on where it stood.
     """

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from execlab.errors import unknown
-from execlab.experiments import addition, examples, headline, memorization, orders, programs, statistics
+from execlab.experiments import addition, examples, headline, memorization, orders, programs, statistics, work
 from execlab.experiments.experiment import SCALES, SEEDS, Drawing, Experiment, Planned, cross
 from execlab.registry import find, is_trusted
 
@@ -27,6 +27,7 @@ EXPERIMENTS: dict[str, Experiment] = {  # claims are listed in this order
     "examples": examples.EXPERIMENT,
     "statistics": statistics.EXPERIMENT,
     "orders": orders.EXPERIMENT,
+    "work": work.EXPERIMENT,
 }
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from execlab.experiments.analyse.rows import Row
-    from execlab.training.config import Config
 
 STRATEGIES = ("baseline", "naive", "mix", "combined")
 MIXED_ABOVE = [(better, other) for better in ("mix", "combined") for other in ("baseline", "naive")]
@@ -39,14 +38,6 @@ MODIFICATIONS: dict[str, dict[str, bool]] = {
     "doubled and inverted": {"invert": True, "double": True},
 }
 SHORT = 4  # the full budget divided by this is the short one
-
-
-def modification(config: Config) -> str:
-    """What is done to the input of memorization, in words; empty for other tasks."""
-    if config.task != "memorization":
-        return ""
-    chosen = {name: True for name, value in config.task_options.items() if value}
-    return next(name for name, options in MODIFICATIONS.items() if options == chosen)
 
 
 def grid(scale: str, seeds: int) -> list[Planned]:

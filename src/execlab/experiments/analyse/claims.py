@@ -60,6 +60,7 @@ class Comparison:
     better: str
     worse: str
     where: Literal["everywhere", "somewhere", "generally"] = "everywhere"
+    column: str = ACCURACY
 
     def __call__(self, rows: Sequence[Row]) -> Claim:
         """By the rule."""
@@ -70,18 +71,18 @@ class Comparison:
     def _each_setting(self, rows: Sequence[Row]) -> Claim:
         wanted = len({setting_of(row) for row in rows})
         level = LEVEL if self.where == "everywhere" else 1 - (1 - LEVEL) / wanted
-        gaps = difference(rows, self.better, self.worse, ACCURACY, level)
+        gaps = difference(rows, self.better, self.worse, self.column, level)
         return _judge_settings(self.text, f"{self.better} minus {self.worse}", gaps, wanted, level, self.where)
 
     def _generally(self, rows: Sequence[Row]) -> Claim:
-        gap = average(rows, "strategy", self.better, self.worse, ACCURACY)
+        gap = average(rows, "strategy", self.better, self.worse, self.column)
         if gap is None:
             return Claim(self.text, "not tested", "fewer than two seeds have both strategies in every cell.")
         settings = places(rows, "strategy")
         weakest, left = "", gap
         for where in settings:
             others = [row for row in rows if setting_of(row) != where]
-            without = average(others, "strategy", self.better, self.worse, ACCURACY)
+            without = average(others, "strategy", self.better, self.worse, self.column)
             if without and without.low < left.low:
                 weakest, left = f"; without {where} {points(without)}", without
         what = f"{self.better} minus {self.worse}, in percentage points"
@@ -147,10 +148,11 @@ class BestModification:
     text: str
     better: str
     others: Sequence[str]
+    column: str = ACCURACY
 
     def __call__(self, rows: Sequence[Row]) -> Claim:
         """By the rule."""
-        every = {other: average(rows, "modification", self.better, other, ACCURACY) for other in self.others}
+        every = {other: average(rows, "modification", self.better, other, self.column) for other in self.others}
         gaps = {other: gap for other, gap in every.items() if gap}
         if len(gaps) < len(self.others):
             return Claim(self.text, "not tested", "not all that is compared has been run with two seeds or more.")
@@ -165,7 +167,7 @@ class BestModification:
     def _by_strategy(self, rows: Sequence[Row]) -> str:
         """What the mean over strategies may hide."""
         gaps = {
-            strategy: average(lines, "modification", self.better, self.others[0], ACCURACY)
+            strategy: average(lines, "modification", self.better, self.others[0], self.column)
             for strategy, lines in grouped(rows, lambda row: row.strategy).items()
         }
         return "; ".join(f"{strategy} {points(gap)}" for strategy, gap in gaps.items() if gap)

@@ -11,7 +11,6 @@ from execlab.experiments.analyse.judge import judge
 from execlab.experiments.analyse.planned import planned_runs
 from execlab.experiments.analyse.rows import ACCURACIES, read_json, read_rows, value
 from execlab.experiments.analyse.summary import Mean
-from execlab.experiments.memorization import modification
 from execlab.training.report import report_from
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def _run_of_report(report: Report) -> Run:
     config, counters = report.config, report.counters
     network = "" if config.model == "lstm" else f"{config.model}, "  # the paper's is not mentioned
     how = (f"{network}{config.strategy}", config.precision, config.threads)
-    what = _what(config.task, config.length, config.nesting, modification(config), *how)
+    what = _what(config.task, config.length, config.nesting, config.make_task().modification, *how)
     scores = {name: Mean(*getattr(report.test.scores, name)) for name in ACCURACIES}
     return Run(what, config.seed, counters.samples, counters.seconds, scores)
 

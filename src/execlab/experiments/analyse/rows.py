@@ -37,7 +37,7 @@ class Row:
     strategy: str = column("baseline, naive, mix or combined")
     length: int = column("digits per integer, at the goal")
     nesting: int = column("operations per program, at the goal")
-    modification: str = column("how the input of memorization is modified; empty for other tasks")
+    modification: str = column("how the input of memorization is modified, or how work is shown; else empty")
     budget: str = column("full, or short: a fixed, smaller number of epochs")
     scrambled: bool = column("whether the characters are permuted")
     order: str = column("the climb of naive and combined: length_first or nesting_first")

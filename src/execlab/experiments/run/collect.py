@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from execlab.experiments.analyse.rows import ACCURACIES, Row, recorded
-from execlab.experiments.memorization import modification
 from execlab.experiments.run.processes import is_finished
 from execlab.training.metrics import read_metrics
 from execlab.training.report import read_report
@@ -33,7 +32,7 @@ def labels(experiment: str, scale: str, planned: Planned) -> dict[str, Any]:
         "strategy": config.strategy,
         "length": config.length,
         "nesting": config.nesting,
-        "modification": modification(config),
+        "modification": config.make_task().modification,
         "budget": planned.budget,
         "scrambled": config.scramble is not None,
         "order": config.strategy_options.get("order", "length_first"),
