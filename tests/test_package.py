@@ -69,7 +69,9 @@ def test_the_playground_starts_from_the_wheel(wheel: Path, tmp_path: Path) -> No
 def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     """Built, installed into an empty environment outside the checkout without a network, and used there."""
     with zipfile.ZipFile(wheel) as packed:
-        assert "execlab/models/recurrence.c" in packed.namelist()
+        sources = {path.name for path in (ROOT / "src/execlab/models/kernels").iterdir()}
+        assert {f"execlab/models/kernels/{name}" for name in sources} <= set(packed.namelist())
+        assert "execlab.c" in sources
     wheels = Path(sys.prefix) / "wheels"
     venv.create(tmp_path / "env", with_pip=True)
     inside = tmp_path / "env" / "bin"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from execlab.training.runs import About
 
 GIT_TIME = 20.0  # seconds
+THREADS = torch.get_num_threads()  # before a run has set them for itself
 
 
 def versions(config: Config) -> dict[str, str]:
@@ -120,7 +121,7 @@ def resolve(config: Config) -> Config:
         compiled = native.load() if kernel == "native" else None
         hardware = compiled.halves if isinstance(compiled, native.Native) else multiplies_bfloat16()
         precision = "bfloat16" if device == "cpu" and hardware else "float32"
-    threads = config.threads or torch.get_num_threads()
+    threads = config.threads or THREADS
     return replace(config, device=device, precision=precision, kernel=kernel, threads=threads)
 
 
