@@ -14,9 +14,8 @@ from typing import Any
 
 import torch
 
-from execlab.training import weights
 from execlab.training.checkpoints import from_bytes, to_bytes
-from execlab.training.loop import reader_of
+from execlab.training.load import load
 from execlab.training.report import final_score
 
 MODELS = Path(__file__).parent.parent / "src" / "execlab" / "playground" / "models"
@@ -34,8 +33,8 @@ def rounded(run: Path, to: Path) -> dict[str, Any]:
     """Write the model with its weights in bfloat16, and score it where the whole one was scored."""
     tensors, about = from_bytes((run / "model.safetensors").read_bytes())
     to.write_bytes(to_bytes({name: tensor.to(torch.bfloat16) for name, tensor in tensors.items()}, about))
-    model, config = weights.load_model(to)
-    return final_score(config, reader_of(config, model)).as_dict()
+    model = load(to)
+    return final_score(model.config, model.reader).as_dict()
 
 
 def main() -> None:
@@ -56,6 +55,7 @@ def main() -> None:
         told = {
             "config": about["config"],
             "parameters": about["parameters"],
+            "data_version": about["data_version"],
             "test": {key: test[key] for key in KEPT},
             "samples": report["counters"]["samples"],
             "seconds": round(report["counters"]["seconds"]),

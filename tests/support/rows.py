@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from execlab.data.splits import DATA_VERSION
 from execlab.experiments.analyse.rows import COLUMNS, NUMBERS
 
 
 def bare_row(**changes: Any) -> dict[str, Any]:
     """A row of zeros and empty texts, with changes."""
-    return {name: 0 if name in NUMBERS else "" for name in COLUMNS} | changes
+    return {name: 0 if name in NUMBERS else "" for name in COLUMNS} | {"data_version": DATA_VERSION} | changes

@@ -100,9 +100,8 @@ class Shelf:
 
     def _shipped(self, path: Path) -> Model:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        return _described(
-            path.stem, config_from_dict(about["config"]), about["parameters"], _accuracies(about), shipped=True
-        )
+        config, version = config_from_dict(about["config"]), about.get("data_version", 1)
+        return _described(path.stem, config, about["parameters"], _accuracies(about), version, shipped=True)
 
     def _of_run(self, id: str, folder: Path) -> Model | None:
         try:
@@ -113,12 +112,15 @@ class Shelf:
                 _check_size(file)
             if not weights or (weights[0].parent == folder and not _looks_whole(weights[0])):
                 return None
-            return _described(id, config, int(about.get("parameters") or 0), _tested(folder), shipped=False)
+            parameters, version = int(about.get("parameters") or 0), int(about["data_version"])
+            return _described(id, config, parameters, _tested(folder), version, shipped=False)
         except folders.BROKEN:
             return None  # the view of runs says what is wrong with it
 
 
-def _described(id: str, config: Config, parameters: int, accuracies: dict[str, Accuracy], *, shipped: bool) -> Model:
+def _described(
+    id: str, config: Config, parameters: int, accuracies: dict[str, Accuracy], data_version: int, *, shipped: bool
+) -> Model:
     words = [name for name, value in config.task_options.items() if value is True]
     words += ["scrambled"] if config.scramble is not None else []
     hard = f"length {config.length}" + f", nesting {config.nesting}" * (config.make_task().hardest.nesting > 1)
@@ -135,6 +137,7 @@ def _described(id: str, config: Config, parameters: int, accuracies: dict[str, A
         modification=", ".join(word for word in words if word != "scrambled"),
         scramble=config.scramble,
         accuracies=accuracies,
+        data_version=data_version,
         shipped=shipped,
     )
 

@@ -69,6 +69,7 @@ def resume(out: str | Path, *, view: View | None = None) -> Path:
     folder = Path(out)
     about = runs.read_about(folder)
     config = runs.config_from(about, folder / "config.json")
+    runs.check_resumable(about, folder)
     ranks = parallel.join(config.batch)
     view = view if view and ranks.leads else View()
     with locked_run(folder) if ranks.leads else nullcontext(lambda: None) as check:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from execlab.data.sampling import Source
+from execlab.data.splits import DATA_VERSION
 from execlab.evaluation.evaluate import evaluate
 from execlab.evaluation.mistakes import sentence
 from execlab.evaluation.scores import Score, is_right
@@ -47,7 +48,7 @@ def write_report(
     """Score on the test split at the goal, and write report.json and report.md."""
     found = final_score(config, reader)
     examples = list(zip(found.samples, found.answers, strict=True))[:EXAMPLES]
-    data = {"counters": counters, "test": found.as_dict(), "config": asdict(config)}
+    data = {"counters": counters, "test": found.as_dict(), "config": asdict(config), "data_version": DATA_VERSION}
     spent = (
         f"{counters['samples']:,} samples, {counters['characters']:,} characters, {counters['step']:,} steps, "
         f"{counters['seconds']:,.0f} s of training; ended because {counters['finished']}."

@@ -106,14 +106,26 @@ def config_from(about: Any, where: Path) -> Config:
     newer = "; it was made by a newer execlab"
     if not isinstance(about.get("format"), int) or about["format"] > FORMAT:
         raise ExeclabError(f"{where} has format {about.get('format')!r}, and this execlab knows {FORMAT}{newer}")
-    if about.get("data_version") != DATA_VERSION:
-        raise ExeclabError(f"{where} was made with data version {about.get('data_version')!r}; this is {DATA_VERSION}")
+    data = about.get("data_version")
+    if not isinstance(data, int) or not 1 <= data <= DATA_VERSION:
+        raise ExeclabError(f"{where} has data version {data!r}, and this execlab knows up to {DATA_VERSION}{newer}")
     try:
         return config_from_dict({"kernel": "torch", **about["config"]})  # torch: a run from before there was a choice
     except TypeError:
         raise ExeclabError(f"the Config in {where} is not valid{newer}") from None
     except ExeclabError as error:
         raise ExeclabError(f"the Config in {where} is not valid: {error}") from None
+
+
+def check_resumable(about: dict[str, Any], folder: Path) -> None:
+    """Raise if a run that is not over was begun with samples that this execlab does not draw."""
+    data = about["data_version"]
+    if data != DATA_VERSION and not (folder / "report.json").exists():
+        raise ExeclabError(
+            f"{folder} was begun with data version {data}, and this execlab draws version {DATA_VERSION}: finish it "
+            f"with the execlab that began it, or train it from the start: execlab train --config "
+            f"{folder / 'config.json'} --out ANOTHER_FOLDER"
+        )
 
 
 def read_about(folder: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import json
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from execlab.data.splits import DATA_VERSION
 from execlab.errors import ExeclabError
 from execlab.experiments.memorization import modification
 from execlab.experiments.run.processes import is_finished
@@ -16,7 +17,7 @@ from execlab.files import read_regular, write_atomically
 from execlab.training import runs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from execlab.experiments import Planned
@@ -57,6 +58,7 @@ COLUMNS: dict[str, str] = {
     },
     "scoring": "2: free-running accuracy is over the longer of output and target; 1: over the target, as before 0.3",
     "n": "test samples",
+    "data_version": "of the samples; those of execlab 0.2 are of version 1",
     "chance": "the share of characters that guessing among the possible ones gets right",
     "most_frequent_character": "the share that the most frequent character per position gets right",
     "finished": "why learning ended",
@@ -69,13 +71,14 @@ COLUMNS: dict[str, str] = {
 NUMBERS = {"length", "nesting", "seed", "steps", "samples", "characters", "seconds", "parameters", "n"}
 NUMBERS |= {
     "scoring",
+    "data_version",
     "chance",
     "most_frequent_character",
     *(f"{name}{end}" for name in ACCURACIES for end in ("", "_low", "_high")),
 }
 OTHERS = {"scrambled", "climb", "commit"}  # neither a number nor a text in every row
 LARGEST = 1 << 28  # bytes of results.jsonl
-LATER: dict[str, Any] = {"climb": None, "scoring": 1}  # what rows of 0.1 do not have
+LATER: dict[str, Any] = {"climb": None, "scoring": 1, "data_version": 1}  # what older rows do not have
 
 
 def labels(experiment: str, scale: str, planned: Planned) -> dict[str, Any]:
@@ -121,6 +124,7 @@ def row(experiment: str, scale: str, planned: Planned, folder: Path) -> dict[str
         "parameters": about["parameters"],
         "scoring": test.get("scoring", 1),
         "n": test["exact_match"]["n"],
+        "data_version": about["data_version"],
         "chance": test["chance"],
         "most_frequent_character": test["most_frequent_character"],
         "finished": counters["finished"],
@@ -147,6 +151,14 @@ def collect(experiment: str, scale: str, grid: Sequence[Planned], folder: Path) 
 def recorded(folder: Path) -> dict[str, dict[str, Any]]:
     """The rows that stand in a folder by name of their run; none if it has no results."""
     return {line["run"]: line for line in read_rows(folder)} if (folder / "results.jsonl").exists() else {}
+
+
+def check_same_data(rows: Iterable[Mapping[str, Any]], folder: Path, advice: str) -> None:
+    """Raise if some of a folder's rows are of samples that this execlab does not draw."""
+    if other := sorted({line["data_version"] for line in rows} - {DATA_VERSION}):
+        raise ExeclabError(
+            f"{folder} has results of data version {other[0]}, and this execlab draws version {DATA_VERSION}; {advice}"
+        )
 
 
 def write_rows(rows: Sequence[dict[str, Any]], folder: Path) -> None:

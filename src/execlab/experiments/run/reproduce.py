@@ -11,7 +11,15 @@ from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
 from execlab.experiments import find_experiment, make_grid
-from execlab.experiments.analyse.rows import collect, labels, read_json, read_rows, recorded, write_rows
+from execlab.experiments.analyse.rows import (
+    check_same_data,
+    collect,
+    labels,
+    read_json,
+    read_rows,
+    recorded,
+    write_rows,
+)
 from execlab.experiments.publish.page import write_page
 from execlab.experiments.run.cost import workers_here
 from execlab.experiments.run.display import Watch
@@ -33,6 +41,7 @@ if TYPE_CHECKING:
     from execlab.training.config import Config, Precision
 
 EXAMPLES = 6  # per setting
+SEPARATE = "the two do not belong in one grid: choose another folder (`execlab report` still draws it)"
 
 
 def reproduce(
@@ -89,6 +98,7 @@ def _reproduce(
     prints = known.prints_examples
     if others and prints:
         raise ExeclabError(f"{experiment} prints what its models say, and a row has no model: it takes no others' rows")
+    check_same_data(recorded(folder).values(), folder, SEPARATE)
     for line in recorded(folder).values():
         if (line["experiment"], line["scale"]) != (experiment, scale):
             told = f"{line['experiment']} at scale {line['scale']}"
@@ -149,6 +159,7 @@ def elsewhere(others: Sequence[Path]) -> dict[Config, dict[str, Any]]:
     known: dict[Config, dict[str, Any]] = {}
     for other in others:
         rows = {line["run"]: line for line in read_rows(other)}
+        check_same_data(rows.values(), other, SEPARATE)
         known |= {planned.config: rows[name] for name, planned in read_recorded(other, [], rows).items()}
     return known
 
