@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The grids in results/ at scale laptop, then figures and documents from all that is there (laptop.sh, speedrun.sh, playground.sh
 # and universal.sh make the single runs). It takes many hours; stop it and start it again at will: what has a row is not run
-# again.
+# again. The rows in results/ are of data version 1; execlab 0.3 refuses to add to them, so give it other folders.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -8,7 +8,8 @@
   value is known to be the same where every output had the length of its target; elsewhere it stays over the target.
 
 Each entry gets the mark "scoring": 2 if its free-running accuracy is by the rule of 0.3, 1 if it is by the rule before
-it. What has the mark is left as it is, so a second run changes nothing.
+it. What has the mark is left as it is, so a second run changes nothing. (What was published with 0.2 is of data version
+1, whose test samples only that execlab draws; all of it has the mark.)
 """
 
 from __future__ import annotations
@@ -22,9 +23,8 @@ from execlab.data.sampling import Source
 from execlab.evaluation.evaluate import chance
 from execlab.evaluation.scores import SCORING, Z, wilson
 from execlab.training.config import config_from_dict
-from execlab.training.loop import reader_of
+from execlab.training.load import load
 from execlab.training.report import final_score
-from execlab.training.weights import load_model
 
 ROOT = Path(__file__).parent.parent
 RESULTS, MODELS = ROOT / "results", ROOT / "src" / "execlab" / "playground" / "models"
@@ -84,8 +84,8 @@ def characters_of(config: Found, n: int) -> int:
 @cache
 def measured(name: str) -> Found:
     """The scores of a model that ships, on its own test samples."""
-    model, config = load_model(MODELS / f"{name}.safetensors")
-    return final_score(config, reader_of(config, model)).scorecard().to_json()
+    model = load(MODELS / f"{name}.safetensors")
+    return final_score(model.config, model.reader).scorecard().to_json()
 
 
 def check(name: str, old: Found, new: Found) -> None:

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from execlab.training import weights
 from execlab.training.checkpoints import from_bytes, to_bytes
-from execlab.training.loop import reader_of
+from execlab.training.load import load
 from execlab.training.report import final_score, read_report
 from execlab.training.runs import read_about
 
@@ -39,8 +38,8 @@ def rounded(run: Path, to: Path) -> Scorecard:
     """Write the model with its weights in bfloat16, and score it where the whole one was scored."""
     tensors, about = from_bytes((run / "model.safetensors").read_bytes())
     to.write_bytes(to_bytes({name: tensor.to(torch.bfloat16) for name, tensor in tensors.items()}, about))
-    model, config = weights.load_model(to)
-    return final_score(config, reader_of(config, model)).scorecard()
+    model = load(to)
+    return final_score(model.config, model.reader).scorecard()
 
 
 def main() -> None:
@@ -61,6 +60,7 @@ def main() -> None:
         described = {
             "config": asdict(about.config),
             "parameters": about.parameters,
+            "data_version": about.data_version,
             "test": {key: scores[key] for key in KEPT},
             "samples": report.counters.samples,
             "seconds": round(report.counters.seconds),

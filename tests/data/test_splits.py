@@ -95,6 +95,20 @@ def test_sums_are_unordered_pairs() -> None:
     assert len(forms) == 45
 
 
+def test_a_task_says_what_is_the_same_to_it() -> None:
+    class Bag(MemorizationTask):
+        def canonical(self, plain: str) -> str:
+            return "".join(sorted(plain))
+
+    task = Bag(invert=True)
+    assert split_of(task, "321") == split_of(task, "132")
+    seen = {
+        split: {row.sample.target for row in Source(task, Difficulty(2), split).rows(stop=2_000)} for split in SPLITS
+    }
+    assert sum(map(len, seen.values())) == 100
+    assert all({digits[::-1] for digits in of} == of for of in seen.values())
+
+
 def test_splits_have_a_third_each() -> None:
     counts = Counter(
         split_of("program", ProgramTask().draw(stream("thirds", i), Difficulty(4, 2)).input) for i in range(6_000)

@@ -12,7 +12,7 @@ import click
 
 from execlab.cli.options import JSON, choice, together, trust
 from execlab.data.sampling import STATIC_STRATEGIES
-from execlab.data.splits import SPLITS
+from execlab.data.splits import DATA_VERSION, SPLITS
 from execlab.errors import ExeclabError, needs_torch
 from execlab.files import write_atomically
 from execlab.tasks import Difficulty
@@ -35,9 +35,10 @@ SAMPLES = together(
 
 def _evaluate(executor: Executor, goal: Difficulty, split: Any, strategy: str, count: int, seed: int) -> Evaluation:
     from execlab.data.sampling import Source
-    from execlab.evaluation.evaluate import evaluate
+    from execlab.evaluation.evaluate import check_scorable, evaluate
 
     config = executor.config
+    check_scorable(executor.reader, str(executor.where))
     source = Source(config.make_task(), goal, split, seed, strategy, config.scramble, purpose="evaluate")
     return evaluate(executor.reader, source, count)
 
@@ -84,7 +85,7 @@ def evaluate(
             for sample, printed in zip(result.samples, result.answers, strict=True)
         ]
         write_atomically(predictions, "".join(json.dumps(row) + "\n" for row in rows).encode())
-    evaluated = Evaluated(str(run), config.task, *goal, split, strategy, seed, result.scorecard())
+    evaluated = Evaluated(str(run), config.task, *goal, split, strategy, seed, DATA_VERSION, result.scorecard())
     if as_json:
         click.echo(json.dumps(evaluated.to_json(), indent=2))
     else:

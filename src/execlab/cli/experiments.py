@@ -80,10 +80,10 @@ def reproduce(
     """
     needs_torch("matplotlib")
     from execlab.experiments import make_grid
-    from execlab.experiments.analyse.rows import recorded
+    from execlab.experiments.analyse.rows import check_same_data, recorded
     from execlab.experiments.run import cost
     from execlab.experiments.run.display import Watch
-    from execlab.experiments.run.reproduce import elsewhere, settle
+    from execlab.experiments.run.reproduce import SEPARATE, elsewhere, settle
     from execlab.experiments.run.reproduce import reproduce as run
 
     if address and engine != "ray":
@@ -95,6 +95,7 @@ def reproduce(
     here = min(workers or cost.workers_here(), len(grid))
     if dry_run:
         done, known = recorded(folder), elsewhere(others)
+        check_same_data(done.values(), folder, SEPARATE)
         left = [planned for planned in grid if planned.name not in done and planned.config not in known]
         if len(left) < len(grid):
             click.echo(f"done already: {len(grid) - len(left)} of {_counted(len(grid), 'run')}")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from execlab.data.sampling import Source
-    from execlab.tasks import Sample
+    from execlab.tasks import Sample, Task
 
 BATCH = 1_000
 PASSES = 9  # three splits, each drawn for this seed, for its neighbour and as a reference
@@ -83,17 +83,15 @@ def audit(source: Source, count: int, *, cpython: bool = False, advance: Callabl
 def _audit_split(
     source: Source, count: int, cpython: bool, advance: Callable[[int], None], examples: list[str]
 ) -> tuple[SplitAudit, set[str], set[str]]:
-    task, inputs, forms = source.task, set[str](), set[str]()
+    task = source.task
+    known: dict[str, tuple[str, str]] = {}  # form and truth of every input; small spaces repeat themselves
     misplaced = disagreements = cpython_disagreements = 0
     for batch in _batches(source, count, advance):
         for sample in batch:
-            inputs.add(sample.input)
-            try:
-                forms.add(form := task.canonical(task.plain(sample.input)))
-                misplaced += split_of_canonical(task.name, form) != source.split or sample.canonical not in ("", form)
-                truth = task.solve(sample.input)
-            except ExeclabError as error:
-                truth = f"refused: {error}"
+            if sample.input not in known:
+                known[sample.input] = _examined(task, sample.input)
+            form, truth = known[sample.input]
+            misplaced += split_of_canonical(task.name, form) != source.split or sample.canonical not in ("", form)
             if truth != sample.target:
                 disagreements += 1
                 _note(examples, sample, truth)
@@ -102,6 +100,7 @@ def _audit_split(
                 if task.target_of(printed) != task.answer(sample.target):
                     cpython_disagreements += 1
                     _note(examples, sample, printed)
+    inputs, forms = set(known), {form for form, _ in known.values()}
     neighbour, reference = (
         {sample.input for batch in _batches(other, count, advance) for sample in batch}
         for other in (replace(source, seed=source.seed ^ 1), replace(source, purpose="audit"))
@@ -117,6 +116,14 @@ def _audit_split(
         cpython_disagreements=cpython_disagreements if cpython else None,
     )
     return found, inputs, forms
+
+
+def _examined(task: Task, input: str) -> tuple[str, str]:
+    """The canonical form and the target of an input; for one that has none the input itself, and why not."""
+    try:
+        return task.canonical(task.plain(input)), task.solve(input)
+    except ExeclabError as error:
+        return input, f"refused: {error}"
 
 
 def _batches(source: Source, count: int, advance: Callable[[int], None]) -> Iterator[list[Sample]]:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from execlab.data.batches import pack_texts
+from execlab.data.splits import DATA_VERSION
 from execlab.data.vocabulary import END_MARK, VOCABULARY
 from execlab.models.model import last_places
 
@@ -53,6 +54,7 @@ class Reader:
     model: Model
     prompt: str = ""
     vocabulary: str = VOCABULARY
+    data_version: int = DATA_VERSION  # of the samples that it was trained on
 
     def start(self, rows: int) -> State:
         """The state in which samples are read."""

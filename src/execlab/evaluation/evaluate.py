@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from execlab.data.scramble import unscramble
+from execlab.data.splits import DATA_VERSION
 from execlab.data.statistics import guess_accuracy, most_frequent
+from execlab.errors import ExeclabError
 from execlab.evaluation import mistakes
 from execlab.evaluation.decoding import Answer, Reader, answer
 from execlab.evaluation.scorecard import Scorecard
@@ -48,8 +50,18 @@ class Evaluation:
         )
 
 
+def check_scorable(reader: Reader, name: str = "this model") -> None:
+    """Raise if a model's training samples are in every split of today."""
+    if reader.data_version != DATA_VERSION:
+        raise ExeclabError(
+            f"{name} was trained on data version {reader.data_version}, whose training samples are in every split of "
+            f"version {DATA_VERSION}, so it is not scored here; its report has its score, and execlab predict asks it"
+        )
+
+
 def evaluate(reader: Reader, source: Source, count: int) -> Evaluation:
     """Score `count` samples of a source."""
+    check_scorable(reader)
     samples = [row.sample for row in source.rows(stop=count)]
     answers = answer(reader, samples)
     train = replace(source, split="train", purpose="guess")

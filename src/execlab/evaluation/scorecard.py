@@ -59,6 +59,7 @@ class Evaluated:
     split: str
     strategy: str
     seed: int
+    data_version: int
     test: Scorecard
 
     def to_json(self) -> dict[str, Any]:
@@ -107,7 +108,8 @@ def read_evaluated(values: object, where: object) -> Evaluated:
     """The output of `execlab evaluate --json`."""
     values = as_object(values, where)
     texts = {name: str(values.get(name, "")) for name in ("run", "task", "split", "strategy")}
-    numbers = {name: int(number(values, name, where)) for name in ("length", "nesting", "seed")}
+    values = {"data_version": 1, **values}
+    numbers = {name: int(number(values, name, where)) for name in ("length", "nesting", "seed", "data_version")}
     return Evaluated(**texts, **numbers, test=read_scorecard(values, where))  # type: ignore[arg-type]
 
 

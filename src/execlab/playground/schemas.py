@@ -77,6 +77,7 @@ class Model(BaseModel):
     modification: str = Field(description="What is done to the input before the model reads it; empty: nothing.")
     scramble: int | None
     accuracies: dict[str, Accuracy] = Field(description="On the test split, at the model's own difficulty.")
+    data_version: int = Field(description="Of the samples that it was trained and scored on.")
     shipped: bool
 
 

@@ -112,10 +112,9 @@ class ModelStore:
 
     def _shipped(self, path: Path) -> Model:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        scores = read_scorecard(about["test"], path).scores
-        return _described(
-            path.stem, config_from_dict(about["config"]), about["parameters"], _accuracies(scores), shipped=True
-        )
+        config, version = config_from_dict(about["config"]), about.get("data_version", 1)
+        accuracies = _accuracies(read_scorecard(about["test"], path).scores)
+        return _described(path.stem, config, about["parameters"], accuracies, version, shipped=True)
 
     def _of_run(self, id: str, folder: Path) -> Model | None:
         try:
@@ -125,12 +124,14 @@ class ModelStore:
                 _check_size(file)
             if not weights or (weights[0].parent == folder and not _looks_whole(weights[0])):
                 return None
-            return _described(id, about.config, about.parameters, _tested(folder), shipped=False)
+            return _described(id, about.config, about.parameters, _tested(folder), about.data_version, shipped=False)
         except folders.BROKEN:
             return None  # the view of runs says what is wrong with it
 
 
-def _described(id: str, config: Config, parameters: int, accuracies: dict[str, Accuracy], *, shipped: bool) -> Model:
+def _described(
+    id: str, config: Config, parameters: int, accuracies: dict[str, Accuracy], data_version: int, *, shipped: bool
+) -> Model:
     words = [name for name, value in config.task_options.items() if value is True]
     words += ["scrambled"] if config.scramble is not None else []
     deepest = config.make_task().hardest.nesting
@@ -149,6 +150,7 @@ def _described(id: str, config: Config, parameters: int, accuracies: dict[str, A
         modification=", ".join(word for word in words if word != "scrambled"),
         scramble=config.scramble,
         accuracies=accuracies,
+        data_version=data_version,
         shipped=shipped,
     )
 

@@ -112,14 +112,14 @@ def load(path: str | Path, *, trust: Sequence[str] = ()) -> Executor:
     """
     registry.trust(*trust)
     where = Path(path)
-    if where.is_dir():
-        if (where / "model.safetensors").exists():
-            model, config = weights.load_model(where / "model.safetensors")
-        else:
-            config = runs.read_about(where).config
-            model = weights.load_checkpoint(where, config)
-    elif where.is_file():
-        model, config = weights.load_model(where)
-    else:
+    if not where.exists():
         raise ExeclabError(f"there is no run or model at {where}")
-    return Executor(config, Reader(model.eval(), prompt_of(config), weights.vocabulary_of(config)), where)
+    file = where / "model.safetensors" if where.is_dir() else where
+    if where.is_dir() and not file.exists():
+        about = runs.read_about(where)
+        config, version = about.config, about.data_version
+        model = weights.load_checkpoint(where, config)
+    else:
+        model, config = weights.load_model(file)
+        version = weights.data_version(file)
+    return Executor(config, Reader(model.eval(), prompt_of(config), weights.vocabulary_of(config), version), where)

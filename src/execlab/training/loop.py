@@ -71,6 +71,7 @@ def resume(out: str | Path, *, view: View | None = None) -> Path:
     folder = Path(out)
     about = runs.read_about(folder)
     config = about.config
+    runs.check_resumable(about, folder)
     ranks = parallel.join(config.batch)
     view = view if view and ranks.leads else View()
     with locked_run(folder) if ranks.leads else nullcontext(lambda: None) as check:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from execlab.data.sampling import Source
+from execlab.data.splits import DATA_VERSION
 from execlab.errors import ExeclabError
 from execlab.evaluation.evaluate import evaluate
 from execlab.evaluation.mistakes import sentence
@@ -34,10 +35,16 @@ class Report:
     counters: Counters
     test: Scorecard
     config: Config
+    data_version: int = DATA_VERSION
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON."""
-        return {"counters": self.counters.to_json(), "test": self.test.to_json(), "config": asdict(self.config)}
+        return {
+            "counters": self.counters.to_json(),
+            "test": self.test.to_json(),
+            "config": asdict(self.config),
+            "data_version": self.data_version,
+        }
 
 
 def report_from(values: object, where: object) -> Report:
@@ -51,7 +58,8 @@ def report_from(values: object, where: object) -> Report:
         counted = read_counters(counters, config.goal)
     except TypeError:
         raise ExeclabError(f"{where} has another shape than execlab writes") from None
-    return Report(counted, read_scorecard(values.get("test"), where), config)
+    version = int(number({"data_version": 1, **values}, "data_version", where))
+    return Report(counted, read_scorecard(values.get("test"), where), config, version)
 
 
 def read_report(path: Path, largest: int = LARGEST) -> Report:

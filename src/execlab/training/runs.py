@@ -43,13 +43,14 @@ class About:
     parameters: int
     versions: Mapping[str, str]
     commit: str | None
+    data_version: int = DATA_VERSION
 
     def to_json(self) -> dict[str, Any]:
         """The description as JSON."""
         return {
             "format": FORMAT,
             "config": asdict(self.config),
-            "data_version": DATA_VERSION,
+            "data_version": self.data_version,
             "parameters": self.parameters,
             "versions": self.versions,
             "commit": self.commit,
@@ -118,8 +119,9 @@ def config_from(about: Any, where: Path) -> Config:
     newer = "; it was made by a newer execlab"
     if not isinstance(about.get("format"), int) or about["format"] > FORMAT:
         raise ExeclabError(f"{where} has format {about.get('format')!r}, and this execlab knows {FORMAT}{newer}")
-    if about.get("data_version") != DATA_VERSION:
-        raise ExeclabError(f"{where} was made with data version {about.get('data_version')!r}; this is {DATA_VERSION}")
+    data = about.get("data_version")
+    if not isinstance(data, int) or not 1 <= data <= DATA_VERSION:
+        raise ExeclabError(f"{where} has data version {data!r}, and this execlab knows up to {DATA_VERSION}{newer}")
     try:
         return config_from_dict({"kernel": "torch", **about["config"]})  # torch: a run from before there was a choice
     except TypeError:
@@ -128,6 +130,16 @@ def config_from(about: Any, where: Path) -> Config:
         raise
     except ExeclabError as error:
         raise ExeclabError(f"the Config in {where} is not valid: {error}") from None
+
+
+def check_resumable(about: About, folder: Path) -> None:
+    """Raise if a run that is not over was begun with samples that this execlab does not draw."""
+    if about.data_version != DATA_VERSION and not (folder / "report.json").exists():
+        raise ExeclabError(
+            f"{folder} was begun with data version {about.data_version}, and this execlab draws version "
+            f"{DATA_VERSION}: finish it with the execlab that began it, or train it from the start: "
+            f"execlab train --config {folder / 'config.json'} --out ANOTHER_FOLDER"
+        )
 
 
 def read_about(folder: Path) -> About:
@@ -148,4 +160,5 @@ def read_about(folder: Path) -> About:
         parameters if isinstance(parameters, int) else 0,
         libraries if isinstance(libraries, dict) else {},
         code if isinstance(code, str) else None,
+        about["data_version"],
     )

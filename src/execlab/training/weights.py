@@ -140,6 +140,11 @@ def load_model(path: Path) -> tuple[Model, Config]:
     return model, config
 
 
+def data_version(path: Path) -> int:
+    """The version of the samples that a saved model was trained on; `load_model` has checked it."""
+    return int(checkpoints.read_header(read_regular(path, checkpoints.LARGEST))[1]["execlab"]["data_version"])
+
+
 def check_checkpoint(config: Config, data: bytes, where: Path) -> None:
     """Raise unless a checkpoint's weights are those that a Config asks for."""
     stored, _ = checkpoints.read_header(data)

@@ -10,11 +10,12 @@ from dataclasses import MISSING, dataclass, field, fields
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from execlab.data.splits import DATA_VERSION
 from execlab.errors import ExeclabError
 from execlab.files import read_regular, write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 ACCURACIES = ("teacher_forced_accuracy", "free_running_accuracy", "exact_match")
@@ -65,6 +66,7 @@ class Row:
         "2: free-running accuracy is over the longer of output and target; 1: over the target, as before 0.3", 1
     )
     n: int = column("test samples")
+    data_version: int = column("of the samples; those of execlab 0.2 are of version 1", 1)
     chance: float = column("the share of characters that a uniform guess gets right")
     most_frequent_character: float = column("the share that the most frequent character per position gets right")
     finished: str = column("why learning ended")
@@ -126,6 +128,14 @@ def read_rows(folder: Path) -> list[Row]:
 def recorded(folder: Path) -> dict[str, Row]:
     """The rows of a folder by name of their run; none if it has no results."""
     return {row.run: row for row in read_rows(folder)} if (folder / "results.jsonl").exists() else {}
+
+
+def check_same_data(rows: Iterable[Row], folder: Path, advice: str) -> None:
+    """Raise if some of a folder's rows are of samples that this execlab does not draw."""
+    if other := sorted({row.data_version for row in rows} - {DATA_VERSION}):
+        raise ExeclabError(
+            f"{folder} has results of data version {other[0]}, and this execlab draws version {DATA_VERSION}; {advice}"
+        )
 
 
 def write_rows(rows: Sequence[Row], folder: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
+from execlab.data.splits import DATA_VERSION
 from execlab.errors import ExeclabError
 from execlab.evaluation.scores import SCORING
 from execlab.experiments.analyse.claims import RULE
@@ -57,6 +58,7 @@ def write_page(folder: Path) -> Path:
         "claims": judge(rows, planned_runs(folder, rows)),
         "rule": RULE,
         "figures": [Figure(name, caption, _inline(svg)) for name, (caption, svg) in drawn.items()],
+        "older_data": sum(row.data_version < DATA_VERSION for row in rows),
         "scoring_before": sum(row.scoring < SCORING for row in rows),
         "heads": HEADS,
         "table": _table(rows),

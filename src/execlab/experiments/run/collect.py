@@ -66,6 +66,7 @@ def row_of(experiment: str, scale: str, planned: Planned, folder: Path) -> Row:
     return Row(
         **labels(experiment, scale, planned),
         climb=climb(planned.config, read_metrics(folder)),
+        data_version=about.data_version,
         steps=counters.step,
         samples=counters.samples,
         characters=counters.characters,

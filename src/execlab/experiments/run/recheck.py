@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from execlab.errors import ExeclabError
-from execlab.experiments.analyse.rows import ACCURACIES, read_rows, value
+from execlab.experiments.analyse.rows import ACCURACIES, check_same_data, read_rows, value
 from execlab.experiments.run.collect import collect
 from execlab.experiments.run.engine import LocalEngine, run_grid
 from execlab.experiments.run.work import read_recorded
@@ -37,6 +37,7 @@ def recheck(folder: Path, pattern: str, workers: int, watch: Watch) -> list[Chec
     names = [name for name in rows if fnmatchcase(name, pattern)]
     if not names:
         raise ExeclabError(f"{folder} has no row of a run named {pattern!r}; the first is {next(iter(rows), None)}")
+    check_same_data([rows[name] for name in names], folder, "only the execlab that made them can do these runs again")
     # What `auto` meant then is part of the run.
     grid = []
     for name in names:

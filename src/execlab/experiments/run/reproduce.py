@@ -11,7 +11,7 @@ from execlab.data.sampling import Source
 from execlab.errors import ExeclabError
 from execlab.evaluation.decoding import answer
 from execlab.experiments import find_experiment, make_grid
-from execlab.experiments.analyse.rows import read_json, read_rows, recorded, write_rows
+from execlab.experiments.analyse.rows import check_same_data, read_json, read_rows, recorded, write_rows
 from execlab.experiments.publish.page import write_page
 from execlab.experiments.run.collect import collect, relabelled
 from execlab.experiments.run.cost import workers_here
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from execlab.training.config import Config
 
 EXAMPLES = 6  # per setting
+SEPARATE = "the two do not belong in one grid: choose another folder (`execlab report` still draws it)"
 
 
 def reproduce(
@@ -91,6 +92,7 @@ def _reproduce(
     prints = known.prints_examples
     if others and prints:
         raise ExeclabError(f"{experiment} prints outputs of its models, and a row has no model; leave out --rows-of")
+    check_same_data(recorded(folder).values(), folder, SEPARATE)
     for row in recorded(folder).values():
         if (row.experiment, row.scale) != (experiment, scale):
             other = f"{row.experiment} at scale {row.scale}"
@@ -151,6 +153,7 @@ def elsewhere(others: Sequence[Path]) -> dict[Config, Row]:
     known: dict[Config, Row] = {}
     for other in others:
         rows = {row.run: row for row in read_rows(other)}
+        check_same_data(rows.values(), other, SEPARATE)
         known |= {planned.config: rows[name] for name, planned in read_recorded(other, [], rows).items()}
     return known
 

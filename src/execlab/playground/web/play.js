@@ -323,7 +323,7 @@ export function startPlay(models, remember) {
 export function about(model) {
   const score = model.accuracies.exact_match;
   const forced = model.accuracies.teacher_forced_accuracy;
-  const scores = score ? `whole outputs right on ${(100 * score.value).toFixed(1)} % of ${score.n.toLocaleString("en")} test samples at its own difficulty (95 % interval ${(100 * score.low).toFixed(1)} to ${(100 * score.high).toFixed(1)}); characters, teacher-forced: ${(100 * forced.value).toFixed(1)} %` : "not scored yet";
+  const scores = score ? `whole outputs right on ${(100 * score.value).toFixed(1)} % of ${score.n.toLocaleString("en")} test samples of data version ${model.data_version} at its own difficulty (95 % interval ${(100 * score.low).toFixed(1)} to ${(100 * score.high).toFixed(1)}); characters, teacher-forced: ${(100 * forced.value).toFixed(1)} %` : "not scored yet";
   const change = model.modification ? `; its input is changed first: ${model.modification}` : "";
   return `${model.layers} layers of ${model.cells} cells, ${model.parameters.toLocaleString("en")} parameters, trained with ${model.strategy}${change}; ${scores}.`;
 }
