@@ -38,9 +38,7 @@ def test_every_space_below_a_thousand_samples(task: str, length: int) -> None:
 
 
 def test_these_are_all_the_small_spaces() -> None:
-    """Everything else has at least a thousand samples: the next larger spaces, counted or bounded from below."""
-    assert 10**3 >= 1_000  # memorization at length 3
-    assert 90 * 90 >= 1_000  # addition at length 2
+    """Everything else has at least a thousand samples: memorization of 3 digits, addition of 2, and any program."""
     for dialect in ("released", "appendix"):
         task = make_task("program", {"dialect": dialect})
         assert len({task.draw(stream("space", dialect, i), Difficulty(1)).input for i in range(6_000)}) >= 1_000

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +18,7 @@ from rows import bare_row
 
 from execlab.errors import ExeclabError
 from execlab.experiments import EXPERIMENTS, Planned, make_grid
+from execlab.experiments.analyse.judge import judge
 from execlab.experiments.analyse.rows import COLUMNS, collect, read_rows, write_rows
 from execlab.experiments.publish.page import write_page
 from execlab.experiments.run import processes
@@ -75,6 +77,7 @@ def test_a_killed_grid_ends_with_the_same_rows(tmp_path: Path) -> None:
     for cell in {row["length"] for row in rows}:
         spent = [row["characters"] for row in rows if row["length"] == cell]
         assert max(spent) - min(spent) < 8 * 30  # less than a batch
+    check_published("addition", tmp_path / "whole")
     page = (tmp_path / "whole" / "report.html").read_text()
     assert page.count("<svg") == 1
     assert not re.search(r'(?:src|href)="(?!data:|#)', page.replace("xlink:href", "href"))  # nothing from elsewhere
@@ -84,10 +87,25 @@ def test_a_killed_grid_ends_with_the_same_rows(tmp_path: Path) -> None:
     assert not (tmp_path / "whole" / "runs").exists()
 
 
+def check_published(experiment: str, out: Path) -> None:
+    """Grid, rows, figures and claims are those of the experiment."""
+    known, grid, rows = EXPERIMENTS[experiment], make_grid(experiment, "smoke"), read_rows(out)
+    assert known.name == experiment
+    assert {planned.config.strategy for planned in grid} == set(known.strategies)
+    assert len(rows) == len(grid)
+    shown = {name for name, drawing in known.figures.items() if any(drawing.shows(row) for row in rows)}
+    assert {path.stem for path in out.glob("figures/*.svg")} == shown
+    assert bool(shown) == bool(known.figures)
+    claims, page = judge(rows), unescape((out / "report.html").read_text())
+    assert [claim.experiment for claim in claims] == [experiment] * len(known.claims)
+    assert all(claim.text in page for claim in claims)
+    assert {claim.verdict for claim in claims} <= {"not tested"}  # one seed shows nothing
+
+
 @pytest.mark.parametrize("experiment", [name for name in EXPERIMENTS if name != "addition"])
 def test_smoke_grids(experiment: str, tmp_path: Path) -> None:
     finish(start(experiment, tmp_path / "out"))
-    assert len(read_rows(tmp_path / "out")) == len(make_grid(experiment, "smoke"))
+    check_published(experiment, tmp_path / "out")
     if experiment in ("examples", "programs"):
         for setting in json.loads((tmp_path / "out" / "examples.json").read_text()):
             assert list(setting["examples"][0]["predictions"]) == ["baseline", "naive", "mix", "combined"]
