@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -39,7 +40,9 @@ def test_importing_execlab_imports_next_to_nothing() -> None:
 def test_every_public_name_can_be_had() -> None:
     for name in execlab.__all__:
         assert getattr(execlab, name) is not None
-    assert set(execlab.__all__) <= set(dir(execlab))
+    assert dir(execlab) == sorted(execlab.__all__)
+    typed = re.findall(r"^    from execlab\S* import (.*)$", Path(execlab.__file__).read_text(), re.MULTILINE)
+    assert {name for names in typed for name in names.split(", ")} == set(execlab.__all__) - {"__version__"}
     with pytest.raises(AttributeError, match="no attribute 'teach'"):
         _ = execlab.teach
 

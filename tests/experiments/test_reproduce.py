@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +19,7 @@ from rows import bare_row
 
 from execlab.errors import ExeclabError
 from execlab.experiments import EXPERIMENTS, Planned, make_grid
+from execlab.experiments.analyse.judge import judge
 from execlab.experiments.analyse.rows import COLUMNS, Row, read_rows, write_rows
 from execlab.experiments.publish.page import write_page
 from execlab.experiments.run import processes
@@ -78,10 +80,26 @@ def test_a_killed_grid_ends_with_the_same_rows(tmp_path: Path) -> None:
     rows = read_rows(tmp_path / "whole")
     assert list(rows[0].to_json()) == list(COLUMNS)
     assert len(rows) == 2
+    check_published(KILLED, tmp_path / "whole")
     shutil.rmtree(tmp_path / "whole" / "runs")  # a row is enough
     assert "2 of 2 runs" in finish(start(KILLED, tmp_path / "whole"))
     assert read_rows(tmp_path / "whole") == rows
     assert not (tmp_path / "whole" / "runs").exists()
+
+
+def check_published(experiment: str, out: Path) -> None:
+    """Grid, rows, figures and claims are those of the experiment."""
+    known, grid, rows = EXPERIMENTS[experiment], make_grid(experiment, "smoke"), read_rows(out)
+    assert known.name == experiment
+    assert {planned.config.strategy for planned in grid} == set(known.strategies)
+    assert len(rows) == len(grid)
+    shown = {name for name, drawing in known.figures.items() if any(drawing.shows(row) for row in rows)}
+    assert {path.stem for path in out.glob("figures/*.svg")} == shown
+    assert bool(shown) == bool(known.figures)
+    claims, page = judge(rows), unescape((out / "report.html").read_text())
+    assert [claim.experiment for claim in claims] == [experiment] * len(known.claims)
+    assert all(claim.text in page for claim in claims)
+    assert {claim.verdict for claim in claims} <= {"not tested"}  # one seed shows nothing
 
 
 @pytest.mark.long
@@ -115,8 +133,8 @@ class Here:
 def test_smoke_grids(experiment: str, tmp_path: Path) -> None:
     grid = make_grid(experiment, "smoke")
     assert not reproduce(experiment, "smoke", grid, tmp_path, Here(tmp_path), Watch()).failed
+    check_published(experiment, tmp_path)
     rows = read_rows(tmp_path)
-    assert len(rows) == len(grid)
     page = (tmp_path / "report.html").read_text()
     assert not re.search(r'(?:src|href)="(?!data:|#)', page.replace("xlink:href", "href"))  # nothing from elsewhere
     if experiment == "addition":

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import re
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from execlab.data.sampling import Source
+from execlab.data.splits import split_of
+from execlab.data.vocabulary import END_MARK, vocabulary_with
 from execlab.errors import ExeclabError
 from execlab.randomness import stream
-from execlab.tasks import TASKS, Difficulty, Sample, Task, check_difficulty, make_task
+from execlab.tasks import TASKS, Difficulty, Sample, check_difficulty, make_task
 from execlab.tasks.memorization import MemorizationTask
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *(("program", {"dialect": d, "layout": y}) for d in ("released", "appendix") for y in ("line", "indented")),
     ("addition", {}),
     ("addition", {"unequal": True}),
+    ("program", {"operations": "conditional,loop", "modulus": 3, "layout": "indented"}),
+    ("program", {"dialect": "appendix", "operations": "subtraction"}),
+    ("program", {"dialect": "everyday"}),
+    ("program", {"work": "columns"}),
+    ("program", {"dialect": "everyday", "work": "results,sums,names"}),
     *(("memorization", {"invert": i, "double": d}) for i, d in product([False, True], repeat=2)),
 ]
 
@@ -32,17 +38,27 @@ def test_every_task_of_the_registry_is_tested() -> None:
 def test_contract(name: str, options: dict[str, Any]) -> None:
     task = make_task(name, options)
     assert task.name == name
+    characters = set(vocabulary_with(task.symbols)) - {END_MARK}
+    tables = {"program": {"operation"}, "addition": {"carries", "longest_carry_chain"}, "memorization": set[str]()}
     for i in range(300):
         difficulty = Difficulty(1 + i % task.hardest.length, 1 + i % task.hardest.nesting)
         plain = task.draw(stream("contract", i), difficulty)
         assert plain == task.draw(stream("contract", i), difficulty)
         rendered = task.render(plain)
         assert task.plain(rendered.input) == plain.input
-        assert task.canonical(plain.input) == (plain.canonical or plain.input)
-        assert task.solve(rendered.input) == rendered.target == plain.target
+        assert plain.canonical in ("", task.canonical(plain.input))
+        assert task.solve(rendered.input) == rendered.target
         assert task.answer(rendered.target) == plain.target
         assert set(plain.target) <= set(task.outputs)
         assert re.fullmatch("-?[0-9]+", plain.target)
+        assert set(rendered.input + rendered.target) <= characters
+        assert task.outside(plain.input, difficulty) is None
+        assert str(difficulty.length) in task.describe(difficulty)
+        groups = task.groups(rendered)
+        assert set(groups) == tables[name]
+        assert all(row and isinstance(row, str) for rows in groups.values() for row in rows)
+        assert all(groups.values())
+        assert split_of(name, plain.input) == split_of(name, task.plain(rendered.input))
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -142,22 +158,3 @@ def test_outputs_modulo_a_power_of_ten() -> None:
         )
     assert task.variant == "released modulo 3"
     assert plain.variant == "released"
-
-
-def test_three_definitions_make_a_task() -> None:
-    """What is left out has a default that keeps the contract."""
-
-    class Echo(Task):
-        name: ClassVar[str] = "echo"
-        hardest: ClassVar[Difficulty] = Difficulty(3)
-
-        def draw(self, rng: object, difficulty: Difficulty) -> Sample:  # noqa: ARG002
-            return Sample("7" * difficulty.length, "7" * difficulty.length)
-
-        def solve(self, input: str) -> str:
-            return input
-
-    rows = list(Source(Echo(), Difficulty(3), None).rows(stop=3))
-    assert [row.sample for row in rows] == [Sample("777", "777")] * 3
-    assert Echo().canonical("777") == "777"
-    assert Echo().describe(Difficulty(2)) == "length 2"

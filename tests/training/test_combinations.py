@@ -25,6 +25,8 @@ ALLOWED = [
     for model, feed, strategy in product(MODELS, choices("feed"), STRATEGIES)
     if feed == "aligned" or model_class(model).carries_state
 ]
+LIVELY = {"floor": 0.0, "power": 0.5, "ahead": 0.4}  # so that the state of this strategy shows early
+OPTIONS: dict[str, dict[str, Any]] = {"mastering_rate": LIVELY}
 # Optimizers take turns: every model meets each of them with each feed.
 COMBINATIONS = [(*each, choices("optimizer")[i % len(choices("optimizer"))]) for i, each in enumerate(ALLOWED)]
 
@@ -62,7 +64,7 @@ def test_an_interrupted_run_ends_in_the_same_bits(
         "optimizer": optimizer,
         "learning_rate": 0.02,
     }
-    config = make_config("smoke", model=model, **changes, **SMALL)
+    config = make_config("smoke", model=model, **changes, **SMALL, **OPTIONS.get(strategy, {}))
     whole, broken = loop.train(config, tmp_path / "whole"), tmp_path / "broken"
     with pytest.raises(KeyboardInterrupt):
         loop.train(config, broken, view=Stops())

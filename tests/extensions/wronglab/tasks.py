@@ -7,10 +7,10 @@ from execlab.tasks import Difficulty, Sample, Task
 
 
 @dataclass(frozen=True)
-class Echo(Task):
+class Copy(Task):
     """Print the input: keeps the contract, so that each class below breaks it in its own way alone."""
 
-    name = "echo"
+    name = "copy"
     hardest = Difficulty(9)
 
     def draw(self, rng, difficulty):
@@ -37,36 +37,36 @@ class Nameless(Task):
         return input
 
 
-class Pairs(Echo):
+class Pairs(Copy):
     def draw(self, rng, difficulty):
         return ("1", "1")
 
 
-class Liar(Echo):
+class Liar(Copy):
     def solve(self, input):
         return input + "0"
 
 
-class Foreign(Echo):
+class Foreign(Copy):
     def draw(self, rng, difficulty):
         return Sample("?1", "1")
 
 
-class Accented(Echo):
+class Accented(Copy):
     symbols = "é"
 
 
-class Pointed(Echo):
+class Pointed(Copy):
     def draw(self, rng, difficulty):
         return Sample("1.5", "2")
 
 
-class Wordy(Echo):
+class Wordy(Copy):
     def draw(self, rng, difficulty):
         return Sample("b", "b")
 
 
-class Forgetful(Echo):
+class Forgetful(Copy):
     def render(self, sample):
         return sample._replace(input=f"{sample.input}+{sample.input}")
 
@@ -74,28 +74,28 @@ class Forgetful(Echo):
         return input.partition("+")[0]
 
 
-class Fickle(Echo):
+class Fickle(Copy):
     def draw(self, rng, difficulty):
         digits = str(random.random())[2:8]
         return Sample(digits, digits)
 
 
-class Grouped(Echo):
+class Grouped(Copy):
     def groups(self, sample):
         return {"digits": sample.input[0]}
 
 
-class Failing(Echo):
+class Failing(Copy):
     def solve(self, input):
         return str(1 / 0)
 
 
 @dataclass(frozen=True)
-class Refusing(Echo):
+class Refusing(Copy):
     def __post_init__(self):
         raise ValueError("not today")
 
 
 @dataclass(frozen=True)
-class Listed(Echo):
+class Listed(Copy):
     sizes: tuple = (1, 2)
