@@ -93,6 +93,7 @@ format: .venv/test-ready ## rewrite the code in the project's style
 
 bench: .venv/bench-ready ## side-by-side measurements
 	$(BIN)/python benchmarks/generator.py
+	$(BIN)/python benchmarks/overlap.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/interpreter.py
 	$(BIN)/python benchmarks/training.py

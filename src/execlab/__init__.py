@@ -6,7 +6,7 @@
 >>> execlab.generate("program", length=4, nesting=2, seed=1)
 Sample(input='f=(705 if 8224>3628 else 6864);\\nprint((f+3643))', target='4348')
 >>> execlab.create_dataset("addition", length=2, split="test", seed=0, size=3)[2]["question"]
-'print(89+89)'
+'print(81+62)'
 
 Names are fetched when they are first used, so importing execlab costs next to nothing.
 """
