@@ -7,12 +7,12 @@ import json
 import pytest
 
 from execlab.curriculum import STRATEGIES, Scores, Strategy, Tally, make_strategy
-from execlab.curriculum.adaptive import slope
+from execlab.curriculum.adaptive import Teacher, slope
 from execlab.randomness import stream
 from execlab.tasks import Difficulty
 
 GOAL = Difficulty(3, 2)
-ADAPTIVE = [name for name, kind in STRATEGIES.items() if kind.adaptive]
+TEACHERS = [name for name, kind in STRATEGIES.items() if issubclass(kind, Teacher)]
 every_strategy = pytest.mark.parametrize("name", STRATEGIES)
 
 
@@ -53,7 +53,7 @@ def test_a_checkpoint_holds_everything(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [*((name, {}) for name in STRATEGIES), *((name, {"scored_on": "validation"}) for name in ADAPTIVE)],
+    [*((name, {}) for name in STRATEGIES), *((name, {"scored_on": "validation"}) for name in TEACHERS)],
 )
 def test_the_contract(name: str, options: dict[str, str]) -> None:
     """What is drawn depends on the state and on chance alone; the state is JSON and changes only in `observe`."""
@@ -74,7 +74,7 @@ def test_the_contract(name: str, options: dict[str, str]) -> None:
         assert strategy.observe(scores(strategy, evaluation)) in (None, "climb", "decay")
 
 
-@pytest.mark.parametrize("name", ADAPTIVE)
+@pytest.mark.parametrize("name", TEACHERS)
 def test_attention_goes_to_what_changes(name: str) -> None:
     """Also to what gets worse: it is being forgotten."""
     for direction in (1, -1):
@@ -88,7 +88,7 @@ def test_attention_goes_to_what_changes(name: str) -> None:
         assert max(shares, key=lambda d: shares[d]) == Difficulty(2), shares
 
 
-@pytest.mark.parametrize("name", ADAPTIVE)
+@pytest.mark.parametrize("name", TEACHERS)
 def test_validation_instead_of_training(name: str) -> None:
     strategy = make_strategy(name, Difficulty(3), {"scored_on": "validation"})
     assert strategy.probes() == strategy.difficulties() == [(1, 1), (2, 1), (3, 1)]

@@ -240,7 +240,8 @@ def adaptive_metrics(evaluations: int, lengths: int, nestings: int) -> str:
         shares = [[*difficulty, weight / total] for difficulty, weight in weights.items() if weight > 0.01 * total]
         line = {"step": 10 * i, "samples": 320 * i, "characters": 9_000 * i + 10 * i * i, "distribution": shares}
         lines.append(line | {"length": lengths, "nesting": nestings, "learning_rate": 0.002, "loss": 1.0})
-        lines[-1]["goal_teacher_forced_accuracy"] = 1 - 0.6 * exp(-i / evaluations * 3)
+        for accuracy in ("current_teacher_forced_accuracy", "goal_teacher_forced_accuracy"):
+            lines[-1][accuracy] = 1 - 0.6 * exp(-i / evaluations * 3)
     lines[0]["distribution"] = [None, [1, 1, "much"]]  # malformed: the chart starts one evaluation later
     return "".join(json.dumps(line) + "\n" for line in lines)
 
