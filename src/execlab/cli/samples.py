@@ -15,6 +15,7 @@ from execlab.data.sampling import STATIC_STRATEGIES, Source
 from execlab.data.splits import SPLITS
 from execlab.errors import ExeclabError
 from execlab.programs.syntax import MAX_CHARACTERS
+from execlab.prompts import FORMS, prompt_for
 from execlab.registry import is_path, trust
 from execlab.tasks import TASKS, Difficulty, make_task
 from execlab.training.config import built_in_options
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from execlab.data.export import Format
     from execlab.data.splits import Split
+    from execlab.prompts import Form, Prompt
 
 TASK_OPTIONS = together(
     named("task", TASKS, "What to draw.", "program"),
@@ -55,6 +57,10 @@ STRATEGY = choice(
 SAMPLE_OPTIONS = together(TASK_OPTIONS, LENGTH, NESTING, STRATEGY)
 
 
+PROMPT = choice("--prompt", FORMS, "As a question to a language model: plain, with examples, or with work to show.")
+SHOTS = click.option("--shots", type=int, help="With --prompt: how many worked examples.  [examples: 3, others: 0]")
+
+
 def _count(default: int, text: str) -> Callable[[Any], Any]:
     return click.option("--count", type=click.IntRange(min=0), default=default, show_default=True, help=text)
 
@@ -76,6 +82,15 @@ def _source(
     return Source(chosen, Difficulty(length, nesting), split, seed, strategy, scramble)
 
 
+def _shown(prompt: Prompt, target: str, kind: str, jsonl: bool) -> str:
+    """A prompt as `sample` prints it."""
+    if jsonl:
+        asked = {"messages": prompt.messages} if kind == "chat" else {"prompt": prompt.text}
+        return json.dumps({**asked, "answer": target, "form": prompt.form, "prompt_version": prompt.version}) + "\n"
+    messages = "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in prompt.messages)
+    return f"{messages if kind == 'chat' else prompt.text}\n\nTarget: {target}\n\n"
+
+
 # Commands ----------------------------------------------------------------------------------------------------------
 
 
@@ -84,12 +99,21 @@ def _source(
 @choice("--split", SPLITS, "Which split to draw from.", "train")
 @_count(5, "How many samples.")
 @click.option("--jsonl", is_flag=True, help="One JSON object per line instead of text.")
-def sample(count: int, jsonl: bool, **description: Any) -> None:
+@PROMPT
+@SHOTS
+@choice("--kind", ("chat", "completion"), "With --prompt: messages, or one text.", "chat")
+def sample(count: int, jsonl: bool, prompt: Form | None, shots: int | None, kind: str, **description: Any) -> None:
     """Draw samples of a task and split.
 
     The same arguments give the same bytes anywhere, and sample i is the same however many are drawn.
     """
     source = _source(**description)
+    if prompt is not None:
+        for row in source.rows(stop=count):
+            sys.stdout.write(
+                _shown(prompt_for(source, row.sample.input, prompt, shots), row.sample.target, kind, jsonl)
+            )
+        return
     for row in source.rows(stop=count):
         if jsonl:
             sys.stdout.write(json.dumps(source.record(row)) + "\n")
