@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, get_args
 
+from execlab.data.export import Shape
 from execlab.data.sampling import Source
 from execlab.errors import ExeclabError, unknown
 from execlab.programs import trace
@@ -37,6 +38,7 @@ from execlab.tasks import make_task
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from execlab.data.sampling import Row
     from execlab.tasks import Sample, Task
 
 PROMPT_VERSION = 1
@@ -61,6 +63,7 @@ class Prompt:
     text: str  # for completion
     form: Form = "plain"
     version: int = PROMPT_VERSION
+    stop: tuple[str, ...] = STOP  # where a completion ends
 
 
 def instruction(task: Task) -> str:
@@ -138,6 +141,39 @@ def show_work(task: Task, sample: Sample) -> str:
         for step in steps[:LINES]
     ]
     return "\n".join([*shown, *(["..."] if len(steps) > LINES else [])])
+
+
+# Rows of an exported dataset -----------------------------------------------------------------------------------------
+
+
+def chat_rows(form: Form, count: int | None = None) -> Shape:
+    """Rows for training a chat model: the prompt's messages, the answer, where the sample comes from."""
+
+    def record(source: Source, row: Row) -> dict[str, object]:
+        about = source.record(row)
+        question, target = str(about.pop("input")), str(about.pop("target"))
+        prompt = prompt_for(source, question, form, count)
+        about |= {"question": question, "prompt_form": form, "prompt_version": PROMPT_VERSION}
+        return {"prompt": list(prompt.messages), "answer": target, "metadata": about}
+
+    return Shape(
+        record,
+        f"`prompt` holds the messages of a chat in the form *{form}*, version {PROMPT_VERSION}; examples come from the "
+        "train split. Score a reply with `execlab.score_answer(reply, row)`.",
+    )
+
+
+def with_work(shape: Shape | None) -> Shape:
+    """The same rows with a column `scratchpad`: the interpreter's trace."""
+
+    def record(source: Source, row: Row) -> dict[str, object]:
+        if source.scramble is not None:
+            raise ExeclabError("scrambled samples have no trace; leave out --trace or --scramble")
+        plain = source.record(row) if shape is None else shape.record(source, row)
+        return {**plain, "scratchpad": show_work(source.task, row.sample)}
+
+    about = "`scratchpad` is the interpreter's trace: each executed line and the variables after it."
+    return Shape(record, about if shape is None else f"{shape.about}\n\n{about}")
 
 
 # What execlab's own networks and its oracle read ------------------------------------------------------------

@@ -12,12 +12,15 @@ from rich.text import Text
 
 from execlab.data.statistics import PAPER, RELEASED_LENGTHS
 from execlab.data.vocabulary import END_MARK
+from execlab.errors import printable
 from execlab.tasks import Difficulty
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from execlab.data.audit import Audit
+    from execlab.data.foreign import ForeignAudit
     from execlab.data.sampling import Source
     from execlab.data.statistics import OutputStatistics, Share
     from execlab.programs import TraceStep
@@ -77,6 +80,25 @@ def show_audit(source: Source, found: Audit) -> None:
     for example in found.examples:
         console.print(Text(example))
     console.print("FAILED: " + "; ".join(found.failures) if found.failures else "passed")
+
+
+def show_foreign(file: Path, task: str, found: ForeignAudit) -> None:
+    """What somebody else's file shares with execlab's splits."""
+    console = _console()
+    table = Table("", "texts", title=f"{printable(str(file))}: inputs of the task {task}")
+    for split, count in found.splits.items():
+        table.add_row(f"in execlab's {split} split", f"{count:,}")
+    table.add_row("distinct", f"{found.distinct:,}")
+    table.add_row("labelled, and the label is wrong", f"{found.wrong:,}")
+    table.add_row("not an input of this task", f"{found.others:,}")
+    console.print(table)
+    for example in found.examples:
+        console.print(Text(example))
+    console.print(
+        f"{found.shared:,} belong to the {found.against} split: who trains on this file cannot be scored there"
+        if found.shared
+        else f"nothing here belongs to the {found.against} split"
+    )
 
 
 def show_statistics(task: str, found: Mapping[Difficulty, OutputStatistics]) -> None:

@@ -15,7 +15,7 @@ from execlab.data.sampling import STATIC_STRATEGIES, Source
 from execlab.data.splits import SPLITS
 from execlab.errors import ExeclabError
 from execlab.programs.syntax import MAX_CHARACTERS
-from execlab.prompts import FORMS, prompt_for
+from execlab.prompts import FORMS, chat_rows, prompt_for, with_work
 from execlab.registry import is_path, trust
 from execlab.tasks import TASKS, Difficulty, make_task
 from execlab.training.config import built_in_options
@@ -150,17 +150,39 @@ def execute(file: str, with_trace: bool) -> None:
 
 
 @click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@choice("--against", SPLITS, "With FILE: the split that its programs should not be in.", "test")
 @SAMPLE_OPTIONS
 @_count(2_000, "How many samples of each split.")
 @click.option("--cpython", is_flag=True, help="Also run every program in a real, separate Python process.")
 @JSON
 @click.pass_context
-def audit(ctx: click.Context, /, count: int, cpython: bool, as_json: bool, **description: Any) -> None:
+def audit(
+    ctx: click.Context,
+    /,
+    count: int,
+    cpython: bool,
+    as_json: bool,
+    file: Path | None,
+    against: Split,
+    **description: Any,
+) -> None:
     """Prove that labels are right and splits apart.
 
     Every target is computed anew, and what splits and seeds share is counted.
     Exit status 1 if anything overlaps or disagrees.
+
+    With FILE (JSON lines, Parquet or text) the programs in it are looked for in execlab's splits instead: exit status 1
+    if any belongs to the split --against.
     """
+    if file is not None:
+        from execlab.data.foreign import audit_file
+        from execlab.tables import show_foreign
+
+        task = description["task"]
+        seen = audit_file(file, _source(**description).task, against)
+        click.echo(json.dumps(seen.as_dict(), indent=2)) if as_json else show_foreign(file, task, seen)
+        ctx.exit(1 if seen.shared else 0)
     from execlab.data.audit import PASSES, audit
     from execlab.progress import progress
 
@@ -226,6 +248,9 @@ def stats(length: int | None, nesting: int | None, count: int, as_json: bool, **
 @click.option("--validation", type=click.IntRange(min=0), help="Rows of validation, if not --count.")
 @click.option("--test", type=click.IntRange(min=0), help="Rows of test, if not --count.")
 @click.option("--force", is_flag=True, help="Replace files that exist already.")
+@PROMPT
+@SHOTS
+@click.option("--trace", is_flag=True, help="Add a column `scratchpad` with the interpreter's trace.")
 def export(
     format: Format,
     out: Path,
@@ -234,9 +259,12 @@ def export(
     validation: int | None,
     test: int | None,
     force: bool,
+    prompt: Form | None,
+    shots: int | None,
+    trace: bool,
     **description: Any,
 ) -> None:
-    """Write a dataset: train, validation and test files.
+    """Write a dataset: train, validation and test files. With --prompt its rows are chats for a language model.
 
     The card beside them lets Hugging Face `datasets.load_dataset(OUT)` read the folder without a script.
     """
@@ -246,8 +274,10 @@ def export(
     asked = zip(SPLITS, (train, validation, test), strict=True)
     counts = {split: count if rows is None else rows for split, rows in asked}
     source = _source(**description)
+    shape = chat_rows(prompt, shots) if prompt else None
+    shape = with_work(shape) if trace else shape
     with progress("export", sum(counts.values())) as advance:
-        paths = export(source, counts, out, format, force=force, advance=advance)
+        paths = export(source, counts, out, format, force=force, advance=advance, shape=shape)
     for path in paths:
         click.echo(f"wrote {path}")
 

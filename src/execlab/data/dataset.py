@@ -90,16 +90,17 @@ class Dataset(Sequence[Entry]):
         self.__init__(*state)  # type: ignore[misc]
 
     def _entry(self, row: Row) -> Entry:
-        record = self.source.record(row)
-        return {
-            "question": str(record.pop("input")),
-            "answer": str(record.pop("target")),
-            "metadata": record,
-        }
+        return to_entry(self.source, row)
 
     def score_answer(self, answer: str | None, entry: Mapping[str, Any]) -> float:
         """As the function of this name."""
         return score_answer(answer, entry)
+
+
+def to_entry(source: Source, row: Row) -> Entry:
+    """A row of a source as an entry."""
+    record = source.record(row)
+    return {"question": str(record.pop("input")), "answer": str(record.pop("target")), "metadata": record}
 
 
 def score_answer(answer: str | None, entry: Mapping[str, Any]) -> float:
