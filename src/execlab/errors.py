@@ -17,6 +17,10 @@ class ExeclabError(ValueError):
     """Something the user can correct; the message says what was wrong and what is allowed."""
 
 
+class MissingPackageError(ExeclabError, ImportError):
+    """A package that is not installed is needed; the message says how to install it."""
+
+
 def unknown(kind: str, name: object, known: Iterable[str]) -> ExeclabError:
     """The error for a name that is not in a registry: it lists the known ones."""
     shown = str(name)[:40]
