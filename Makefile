@@ -7,7 +7,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup chromium run playground test test-all lint format bench golden clean
+.PHONY: help setup chromium run playground test test-all test-integrations lint format bench golden clean
 
 help: ## show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -60,8 +60,26 @@ lint: .venv/ready ## style, types and the direction of imports
 test: lint ## every check that takes minutes, doctests included
 	$(BIN)/pytest -n auto --dist loadfile -m "not long"
 
-test-all: lint ## also the long forms
+test-all: lint test-integrations ## also the long forms
 	$(BIN)/pytest -n auto --dist loadfile
+
+# Harnesses for language models are large, and not all of them can be installed together.
+.venv-integrations/ready: pyproject.toml constraints-integrations.txt
+	$(PYTHON) -m venv .venv-integrations
+	.venv-integrations/bin/python -m pip install --quiet --constraint constraints-integrations.txt \
+	   --editable '.[lm-eval,verifiers,reasoning-gym]' pytest hypothesis httpx
+	@touch $@
+
+.venv-integrations-2/ready: pyproject.toml constraints-integrations.txt
+	$(PYTHON) -m venv .venv-integrations-2
+	.venv-integrations-2/bin/python -m pip install --quiet --constraint constraints-integrations.txt \
+	   --editable '.[inspect-ai,openenv,trl]' pytest hypothesis httpx
+	@touch $@
+
+test-integrations: export PIP_CONSTRAINT :=
+test-integrations: .venv/ready .venv-integrations/ready .venv-integrations-2/ready ## every harness, against the real package
+	.venv-integrations/bin/python -m pytest tests/integrations
+	.venv-integrations-2/bin/python -m pytest tests/integrations
 
 format: .venv/ready ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
@@ -69,6 +87,7 @@ format: .venv/ready ## rewrite the code in the project's style
 
 bench: .venv/ready ## side-by-side measurements
 	$(BIN)/python benchmarks/generator.py
+	$(BIN)/python benchmarks/splits.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/interpreter.py
 	$(BIN)/python benchmarks/training.py
@@ -86,4 +105,4 @@ golden: .venv/ready ## write the golden rows anew, after raising DATA_VERSION
 	$(BIN)/python tests/data/test_sampling.py
 
 clean: ## remove what can be built again
-	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-integrations .venv-integrations-2 dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
