@@ -9,6 +9,8 @@ as well.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import platform
 import sys
 from importlib.metadata import version
@@ -22,7 +24,8 @@ THEIRS = ("chain_sum", "basic_arithmetic")
 
 
 def questions(name: str, seed: int, **options: object) -> set[str]:
-    return {entry["question"] for entry in reasoning_gym.create_dataset(name, seed=seed, size=ROWS, **options)}
+    with contextlib.redirect_stdout(io.StringIO()):  # some of reasoning-gym's own print
+        return {entry["question"] for entry in reasoning_gym.create_dataset(name, seed=seed, size=ROWS, **options)}
 
 
 def main() -> None:

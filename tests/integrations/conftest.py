@@ -42,7 +42,7 @@ def true_accuracy() -> float:
     import json
 
     model = ROOT / "src" / "execlab" / "playground" / "models" / f"{NETWORK}.safetensors"
-    words = [PYTHON, "-m", "execlab", "evaluate", model, "--count", str(COUNT), "--json"]
+    words: list[str | Path] = [PYTHON, "-m", "execlab", "evaluate", model, "--count", str(COUNT), "--json"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
     return float(json.loads(done.stdout)["exact_match"]["value"])

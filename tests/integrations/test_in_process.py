@@ -72,7 +72,7 @@ def test_verifiers_labels() -> None:
     from verifiers.v1.utils.loaders import taskset_class
 
     kind = taskset_class("execlab-verifiers")
-    config = kind.__orig_bases__[0].__args__[1]  # type: ignore[attr-defined]
+    config = kind.__orig_bases__[0].__args__[1]
     train = kind(config(split="train"))
     assert not train.bounded
     assert [task.data.idx for task in train.take(70)] == list(range(70))

@@ -47,7 +47,7 @@ def evaluate_endpoint(plan: Plan, settings: dict[str, Any], *, as_json: bool) ->
     names = ("timeout", "tries", "key_env")
     endpoint = Endpoint(
         plan.url, plan.model, plan.api, max_tokens=plan.max_tokens, **{name: settings[name] for name in names}
-    )  # type: ignore[arg-type]
+    )
     folder, concurrency = settings["out"], settings["concurrency"]
     answers = read_answers(folder)
     todo = [asked for asked in plan.rows() if asked not in answers]

@@ -18,7 +18,7 @@ from execlab.data.dataset import score_answer
 from execlab.data.sampling import Source
 from execlab.data.splits import DATA_VERSION, Split
 from execlab.errors import ExeclabError
-from execlab.evaluation.endpoint import Endpoint, StoppedError
+from execlab.evaluation.endpoint import Api, Endpoint, StoppedError
 from execlab.evaluation.scores import Score, exact
 from execlab.files import open_regular, write_atomically
 from execlab.progress import silent
@@ -42,7 +42,7 @@ class Plan:
 
     url: str
     model: str
-    api: str
+    api: Api
     task: str
     lengths: tuple[int, ...]
     nestings: tuple[int, ...]
