@@ -67,7 +67,7 @@ test-all: lint test-integrations ## also the long forms
 .venv-integrations/ready: pyproject.toml constraints-integrations.txt
 	$(PYTHON) -m venv .venv-integrations
 	.venv-integrations/bin/python -m pip install --quiet --constraint constraints-integrations.txt \
-	   --editable '.[lm-eval,verifiers,reasoning-gym]' pytest hypothesis httpx
+	   --editable '.[lm-eval,verifiers,reasoning-gym]' uv pytest hypothesis httpx
 	@touch $@
 
 .venv-integrations-2/ready: pyproject.toml constraints-integrations.txt

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 import execlab
@@ -67,18 +69,23 @@ def test_trl(chat: bool) -> None:
         assert reward(completions=completions, prompts=made["prompt"], completion_ids=None, **columns) == [score] * 200
 
 
-def test_verifiers_labels() -> None:
-    pytest.importorskip("verifiers", reason="verifiers is not installed; make test-integrations")
-    from verifiers.v1.utils.loaders import taskset_class
+def test_verifiers() -> None:
+    """Real tasks and traces, without the programs that verifiers runs a model with."""
+    vf = pytest.importorskip("verifiers.v1", reason="verifiers is not installed; make test-integrations")
+    from verifiers.v1.utils.loaders import taskset_class, taskset_config_type
 
-    kind = taskset_class("execlab-verifiers")
-    config = kind.__orig_bases__[0].__args__[1]
+    kind, config = taskset_class("execlab-verifiers"), taskset_config_type("execlab-verifiers")
     train = kind(config(split="train"))
     assert not train.bounded
     assert [task.data.idx for task in train.take(70)] == list(range(70))
     tasks = list(kind(config(split="test", length=3, nesting=2)).take(200))
-    assert [truth_of(task.data.prompt_text) for task in tasks] == [task.data.answer for task in tasks]
     assert {split_of("program", task.data.question) for task in tasks} == {"test"}
+    for task in tasks:
+        assert asyncio.run(task.validate(None))
+        truth = int(truth_of(task.data.prompt_text))
+        for added, reward in ((0, 1.0), (1, 0.0)):
+            trace = vf.Trace.model_construct(nodes=[], root_reply=f"The answer is {truth + added}.")
+            assert asyncio.run(task.correct(trace)) == reward
 
 
 def test_none_is_imported_unasked() -> None:

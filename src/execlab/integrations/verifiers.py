@@ -3,6 +3,8 @@
 `vf-eval execlab-verifiers --env.taskset.length 4 --env.taskset.split test -n 200`: the id is that of the small package
 execlab_verifiers, which comes with execlab, since verifiers takes top-level modules only. `vf-validate` checks the
 labels with the interpreter. Options: the fields of `ExeclabConfig`.
+
+vf-eval runs its harnesses as scripts of uv, which fetches their packages: the first time it needs a network.
 """
 
 from __future__ import annotations
