@@ -63,23 +63,20 @@ test: lint ## every check that takes minutes, doctests included
 test-all: lint test-integrations ## also the long forms
 	$(BIN)/pytest -n auto --dist loadfile
 
-# Harnesses for language models are large, and not all of them can be installed together.
-.venv-integrations/ready: pyproject.toml constraints-integrations.txt
-	$(PYTHON) -m venv .venv-integrations
-	.venv-integrations/bin/python -m pip install --quiet --constraint constraints-integrations.txt \
-	   --editable '.[lm-eval,verifiers,reasoning-gym]' uv pytest hypothesis httpx
+# Harnesses for language models are large, and no two of these groups can be installed together.
+.venv-integrations-1/ready: EXTRAS := lm-eval,verifiers,reasoning-gym
+.venv-integrations-2/ready: EXTRAS := inspect-ai
+.venv-integrations-3/ready: EXTRAS := openenv,trl
+HARNESSES := .venv-integrations-1 .venv-integrations-2 .venv-integrations-3
+
+$(HARNESSES:=/ready): export PIP_CONSTRAINT := constraints-integrations.txt
+$(HARNESSES:=/ready): pyproject.toml constraints-integrations.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' httpx hypothesis pytest uv
 	@touch $@
 
-.venv-integrations-2/ready: pyproject.toml constraints-integrations.txt
-	$(PYTHON) -m venv .venv-integrations-2
-	.venv-integrations-2/bin/python -m pip install --quiet --constraint constraints-integrations.txt \
-	   --editable '.[inspect-ai,openenv,trl]' pytest hypothesis httpx
-	@touch $@
-
-test-integrations: export PIP_CONSTRAINT :=
-test-integrations: .venv/ready .venv-integrations/ready .venv-integrations-2/ready ## every harness, against the real package
-	.venv-integrations/bin/python -m pytest tests/integrations
-	.venv-integrations-2/bin/python -m pytest tests/integrations
+test-integrations: .venv/ready $(HARNESSES:=/ready) ## every harness, against the real package
+	for one in $(HARNESSES); do $$one/bin/python -m pytest tests/integrations || exit 1; done
 
 format: .venv/ready ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
@@ -105,4 +102,4 @@ golden: .venv/ready ## write the golden rows anew, after raising DATA_VERSION
 	$(BIN)/python tests/data/test_sampling.py
 
 clean: ## remove what can be built again
-	rm -rf .venv .venv-integrations .venv-integrations-2 dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-integrations-* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from execlab.data.sampling import Row
-    from execlab.tasks import Sample, Task
+    from execlab.tasks import Difficulty, Sample, Task
 
 PROMPT_VERSION = 1
 EXAMPLES = 3
@@ -108,15 +109,23 @@ def draw_examples(source: Source, question: str = "", count: int = EXAMPLES) -> 
     """The first samples of the train split with the source's description that are not the question."""
     if not 0 <= count <= MOST_EXAMPLES:
         raise ExeclabError(f"{count} examples are asked for; it must be from 0 to {MOST_EXAMPLES}")
-    task = source.task
-    train = Source(task, source.goal, "train", source.seed, source.strategy, purpose="examples")
-    samples: dict[str, Sample] = {}
-    for row in islice(train.rows(), 20 * count + 20):
-        if len(samples) == count:
+    if count == 0:
+        return []
+    task, plain = source.task, source.task.plain(question) if question else None
+    shown: dict[str, Sample] = {}
+    for sample in _of_train(task, source.goal, source.seed, source.strategy):
+        if task.plain(sample.input) != plain:
+            shown.setdefault(sample.input, sample)
+        if len(shown) == count:
             break
-        if task.plain(row.sample.input) != (task.plain(question) if question else None):
-            samples.setdefault(row.sample.input, row.sample)
-    return list(samples.values())
+    return list(shown.values())
+
+
+@lru_cache(maxsize=256)
+def _of_train(task: Task, goal: Difficulty, seed: int, strategy: str) -> tuple[Sample, ...]:
+    """Samples to take examples from; at the easiest difficulties they repeat."""
+    train = Source(task, goal, "train", seed, strategy, purpose="examples")
+    return tuple(row.sample for row in train.rows(stop=4 * MOST_EXAMPLES))
 
 
 def prompt_for(source: Source, question: str, form: Form = "plain", count: int | None = None) -> Prompt:

@@ -14,7 +14,9 @@ lm_eval = pytest.importorskip("lm_eval", reason="lm-eval is not installed; make 
 
 
 def evaluated(endpoint: str, task: str, model: str, shots: int = 0, **metadata: Any) -> tuple[float, list[Any]]:
-    manager = lm_eval.tasks.TaskManager(include_path=str(lm_eval_folder()), metadata=metadata)
+    from lm_eval.tasks import TaskManager
+
+    manager = TaskManager(include_path=str(lm_eval_folder()), metadata=metadata)
     found = lm_eval.simple_evaluate(
         model="local-chat-completions",
         model_args={"model": model, "base_url": f"{endpoint}/chat/completions", "num_concurrent": 8},
