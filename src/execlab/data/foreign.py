@@ -75,7 +75,7 @@ def audit_file(path: Path, task: Task, against: Split = "test") -> ForeignAudit:
 
 def _split_of(task: Task, plain: str) -> Split:
     """The split of an input of whatever origin: the one place that decides it."""
-    return split_of(task.name, plain)
+    return split_of(task, plain)
 
 
 def inputs_in(task: Task, row: object) -> dict[str, str]:
