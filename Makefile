@@ -12,7 +12,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup chromium run playground fast-tests test-fast test test-all lint format bench golden clean
+.PHONY: help setup chromium run playground fast-tests test-fast test test-all test-integrations lint format bench golden clean
 
 help: ## show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -84,8 +84,23 @@ test-fast: ## lint, and the tests that need no training, browser or cluster: a m
 test: lint ## every check that takes minutes, doctests included
 	$(BIN)/pytest -n auto --dist loadfile -m "not long"
 
-test-all: lint ## also the long forms
+test-all: lint test-integrations ## also the long forms
 	$(BIN)/pytest -n auto --dist loadfile
+
+# Harnesses for language models are large, and no two of these groups can be installed together.
+.venv-integrations-1/ready: EXTRAS := lm-eval,verifiers,reasoning-gym
+.venv-integrations-2/ready: EXTRAS := inspect-ai
+.venv-integrations-3/ready: EXTRAS := openenv,trl
+HARNESSES := .venv-integrations-1 .venv-integrations-2 .venv-integrations-3
+
+$(HARNESSES:=/ready): export PIP_CONSTRAINT := constraints-integrations.txt
+$(HARNESSES:=/ready): pyproject.toml constraints-integrations.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' httpx hypothesis pytest uv
+	@touch $@
+
+test-integrations: .venv/test-ready $(HARNESSES:=/ready) ## every harness, against the real package
+	for each in $(HARNESSES); do $$each/bin/python -m pytest tests/integrations || exit 1; done
 
 format: .venv/test-ready ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
@@ -94,6 +109,7 @@ format: .venv/test-ready ## rewrite the code in the project's style
 bench: .venv/bench-ready ## side-by-side measurements
 	$(BIN)/python benchmarks/generator.py
 	$(BIN)/python benchmarks/overlap.py
+	$(BIN)/python benchmarks/splits.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/interpreter.py
 	$(BIN)/python benchmarks/training.py
@@ -111,4 +127,4 @@ golden: .venv/test-ready ## write the golden rows anew, after raising DATA_VERSI
 	$(BIN)/python tests/data/test_sampling.py
 
 clean: ## remove what can be built again
-	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-integrations-* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,6 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from execlab.answers import extract_answer
+    from execlab.data.curriculum import Curriculum
     from execlab.data.dataset import Dataset, create_dataset, generate, score_answer
     from execlab.errors import ExeclabError
     from execlab.programs.interpreter import TraceStep, execute, trace
@@ -31,6 +33,7 @@ __version__ = "0.3.0"
 
 _HOMES = {
     "Config": "execlab.training.config",
+    "Curriculum": "execlab.data.curriculum",
     "Dataset": "execlab.data.dataset",
     "Difficulty": "execlab.tasks.task",
     "ExeclabError": "execlab.errors",
@@ -40,6 +43,7 @@ _HOMES = {
     "TraceStep": "execlab.programs.interpreter",
     "create_dataset": "execlab.data.dataset",
     "execute": "execlab.programs.interpreter",
+    "extract_answer": "execlab.answers",
     "generate": "execlab.data.dataset",
     "load": "execlab.training.load",
     "make_config": "execlab.training.config",
@@ -52,6 +56,7 @@ _HOMES = {
 
 __all__ = [
     "Config",
+    "Curriculum",
     "Dataset",
     "Difficulty",
     "ExeclabError",
@@ -62,6 +67,7 @@ __all__ = [
     "__version__",
     "create_dataset",
     "execute",
+    "extract_answer",
     "generate",
     "load",
     "make_config",

@@ -21,6 +21,10 @@ class UntrustedError(ExeclabError):
     """A file names code outside execlab that the user has not named."""
 
 
+class MissingPackageError(ExeclabError, ImportError):
+    """A package that is not installed is needed; the message says how to install it."""
+
+
 def unknown(kind: str, name: object, known: Iterable[str]) -> ExeclabError:
     """The error for a name that is not in a registry: it lists the known ones."""
     shown = str(name)[:40]

@@ -12,12 +12,15 @@ from rich.text import Text
 
 from execlab.data.statistics import PAPER, RELEASED_LENGTHS
 from execlab.data.vocabulary import END_MARK
+from execlab.errors import printable
 from execlab.tasks import Difficulty
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from execlab.data.audit import Audit
+    from execlab.data.foreign import ForeignAudit
     from execlab.data.sampling import Source
     from execlab.data.statistics import OutputStatistics, Share
     from execlab.evaluation.compare import Compared, Difference
@@ -80,6 +83,25 @@ def show_audit(source: Source, audit: Audit) -> None:
     for example in audit.examples:
         console.print(Text(example))
     console.print("FAILED: " + "; ".join(audit.failures) if audit.failures else "passed")
+
+
+def show_foreign(file: Path, task: str, audit: ForeignAudit) -> None:
+    """What somebody else's file shares with execlab's splits."""
+    console = _console()
+    table = Table("", "texts", title=f"{printable(str(file))}: inputs of the task {task}")
+    for split, count in audit.splits.items():
+        table.add_row(f"in execlab's {split} split", f"{count:,}")
+    table.add_row("distinct", f"{audit.distinct:,}")
+    table.add_row("labelled, and the label is wrong", f"{audit.wrong:,}")
+    table.add_row("not an input of this task", f"{audit.others:,}")
+    console.print(table)
+    for example in audit.examples:
+        console.print(Text(example))
+    console.print(
+        f"{audit.shared:,} belong to the {audit.against} split: who trains on this file cannot be scored there"
+        if audit.shared
+        else f"nothing here belongs to the {audit.against} split"
+    )
 
 
 def show_statistics(task: str, statistics: Mapping[Difficulty, OutputStatistics]) -> None:

@@ -15,7 +15,7 @@ from typing import NoReturn
 import click
 
 from execlab import __version__
-from execlab.cli import curve, evaluate, experiments, samples, serve, train
+from execlab.cli import curve, evaluate, experiments, integrations, samples, serve, train
 from execlab.errors import ExeclabError
 from execlab.programs.syntax import MAX_DIGITS
 from execlab.registry import blame
@@ -92,6 +92,6 @@ def app(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for _family in (samples, train, evaluate, curve, experiments, serve):
+for _family in (samples, train, evaluate, curve, experiments, integrations, serve):
     for _command in _family.COMMANDS:
         app.add_command(_command)

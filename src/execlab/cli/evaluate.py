@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from execlab.cli.endpoint import ENDPOINT, as_whole, default_folder, evaluate_endpoint, make_plan
 from execlab.cli.options import JSON, choice, together, trust
 from execlab.data.sampling import STATIC_STRATEGIES
 from execlab.data.splits import DATA_VERSION, SPLITS
@@ -33,6 +34,16 @@ SAMPLES = together(
 )
 
 
+WHERE = together(
+    choice("--split", SPLITS, "From which split.", "test"),
+    click.option("--length", help="Another length than the run's goal."),
+    click.option("--nesting", help="Another nesting than the run's goal."),
+    choice("--strategy", STATIC_STRATEGIES, "baseline: this difficulty; mix: anything up to it.", "baseline"),
+    click.option("--count", type=click.IntRange(min=1), default=2_000, show_default=True, help="How many samples."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Which samples."),
+)
+
+
 def _evaluate(executor: Executor, goal: Difficulty, split: Any, strategy: str, count: int, seed: int) -> Evaluation:
     from execlab.data.sampling import Source
     from execlab.evaluation.evaluate import check_scorable, evaluate
@@ -48,36 +59,39 @@ def _goal(config: Config, length: int | None, nesting: int | None) -> Difficulty
 
 
 @click.command()
-@RUN
+@click.argument("run", required=False, type=click.Path(path_type=Path))
 @trust
-@SAMPLES
+@WHERE
 @JSON
+@ENDPOINT
 @click.option(
     "--predictions", type=click.Path(path_type=Path), help="Write every sample with the answers to this file."
 )
-def evaluate(
-    run: Path,
-    split: str,
-    length: int | None,
-    nesting: int | None,
-    strategy: str,
-    count: int,
-    seed: int,
-    as_json: bool,
-    predictions: Path | None,
-) -> None:
-    """Score a run honestly.
+def evaluate(run: Path | None, as_json: bool, predictions: Path | None, **settings: Any) -> None:
+    """Score a run honestly, or with --endpoint a language model.
 
     The paper's teacher-forced accuracy, free-running accuracy and exact match, each with its 95 % interval; beside
     them what guessing gives; and where the mistakes are.
+
+    With --endpoint and --model: accuracy by length and nesting (ranges such as 1..6), --count rows each. Ctrl-C keeps
+    what was answered; the same command goes on.
     """
+    if settings["endpoint"] is not None:
+        if run is not None:
+            raise ExeclabError("give a run or --endpoint, not both")
+        plan = make_plan({**settings, "predictions": predictions})
+        evaluate_endpoint(plan, {**settings, "out": settings["out"] or default_folder(plan)}, as_json=as_json)
+        return
+    if run is None:
+        raise ExeclabError("name the folder of a run, or an --endpoint")
     needs_torch()
     from execlab.evaluation.scorecard import Evaluated
     from execlab.training.load import load
 
     executor = load(run)
     config = executor.config
-    goal = _goal(config, length, nesting)
+    goal = _goal(config, *(as_whole(name, settings[name]) for name in ("length", "nesting")))
+    split, strategy, count, seed = (settings[name] for name in ("split", "strategy", "count", "seed"))
     result = _evaluate(executor, goal, split, strategy, count, seed)
     if predictions is not None:
         rows = [

@@ -15,6 +15,7 @@ from execlab.data.sampling import STATIC_STRATEGIES, Source
 from execlab.data.splits import SPLITS
 from execlab.errors import ExeclabError
 from execlab.programs.syntax import MAX_CHARACTERS
+from execlab.prompts import FORMS, chat_rows, prompt_for, with_work
 from execlab.registry import is_path, trust
 from execlab.tasks import TASKS, Difficulty, make_task
 from execlab.training.config import built_in_options
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from execlab.data.export import Format
     from execlab.data.splits import Split
+    from execlab.prompts import Form, Prompt
 
 TASK_OPTIONS = together(
     named("task", TASKS, "What to draw.", "program"),
@@ -55,6 +57,10 @@ STRATEGY = choice(
 SAMPLE_OPTIONS = together(TASK_OPTIONS, LENGTH, NESTING, STRATEGY)
 
 
+PROMPT = choice("--prompt", FORMS, "As a question to a language model: plain, with examples, or with work to show.")
+SHOTS = click.option("--shots", type=int, help="With --prompt: how many worked examples.  [examples: 3, others: 0]")
+
+
 def _count(default: int, text: str) -> Callable[[Any], Any]:
     return click.option("--count", type=click.IntRange(min=0), default=default, show_default=True, help=text)
 
@@ -76,6 +82,15 @@ def _source(
     return Source(chosen, Difficulty(length, nesting), split, seed, strategy, scramble)
 
 
+def _shown(prompt: Prompt, target: str, kind: str, jsonl: bool) -> str:
+    """A prompt as `sample` prints it."""
+    if jsonl:
+        asked = {"messages": prompt.messages} if kind == "chat" else {"prompt": prompt.text}
+        return json.dumps({**asked, "answer": target, "form": prompt.form, "prompt_version": prompt.version}) + "\n"
+    messages = "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in prompt.messages)
+    return f"{messages if kind == 'chat' else prompt.text}\n\nTarget: {target}\n\n"
+
+
 # Commands ----------------------------------------------------------------------------------------------------------
 
 
@@ -84,12 +99,21 @@ def _source(
 @choice("--split", SPLITS, "Which split to draw from.", "train")
 @_count(5, "How many samples.")
 @click.option("--jsonl", is_flag=True, help="One JSON object per line instead of text.")
-def sample(count: int, jsonl: bool, **description: Any) -> None:
+@PROMPT
+@SHOTS
+@choice("--kind", ("chat", "completion"), "With --prompt: messages, or one text.", "chat")
+def sample(count: int, jsonl: bool, prompt: Form | None, shots: int | None, kind: str, **description: Any) -> None:
     """Draw samples of a task and split.
 
     The same arguments give the same bytes anywhere, and sample i is the same however many are drawn.
     """
     source = _source(**description)
+    if prompt is not None:
+        for row in source.rows(stop=count):
+            sys.stdout.write(
+                _shown(prompt_for(source, row.sample.input, prompt, shots), row.sample.target, kind, jsonl)
+            )
+        return
     for row in source.rows(stop=count):
         if jsonl:
             sys.stdout.write(json.dumps(source.record(row)) + "\n")
@@ -125,17 +149,39 @@ def execute(file: str, with_trace: bool) -> None:
 
 
 @click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@choice("--against", SPLITS, "With FILE: the split that its programs should not be in.", "test")
 @SAMPLE_OPTIONS
 @_count(2_000, "How many samples of each split.")
 @click.option("--cpython", is_flag=True, help="Also run every program in a real, separate Python process.")
 @JSON
 @click.pass_context
-def audit(ctx: click.Context, /, count: int, cpython: bool, as_json: bool, **description: Any) -> None:
+def audit(
+    ctx: click.Context,
+    /,
+    count: int,
+    cpython: bool,
+    as_json: bool,
+    file: Path | None,
+    against: Split,
+    **description: Any,
+) -> None:
     """Prove that labels are right and splits apart.
 
     Every target is computed again, and samples that splits or seeds share are counted.
     Exit status 1 if anything overlaps or disagrees.
+
+    With FILE (JSON lines, Parquet or text) the programs in it are looked for in execlab's splits instead: exit status 1
+    if any belongs to the split --against.
     """
+    if file is not None:
+        from execlab.data.foreign import audit_file
+        from execlab.tables import show_foreign
+
+        task = description["task"]
+        seen = audit_file(file, _source(**description).task, against)
+        click.echo(json.dumps(seen.as_dict(), indent=2)) if as_json else show_foreign(file, task, seen)
+        ctx.exit(1 if seen.shared else 0)
     from execlab.data.audit import PASSES, audit
     from execlab.progress import progress
 
@@ -201,6 +247,9 @@ def stats(length: int | None, nesting: int | None, count: int, as_json: bool, **
 @click.option("--validation", type=click.IntRange(min=0), help="Rows of validation, if not --count.")
 @click.option("--test", type=click.IntRange(min=0), help="Rows of test, if not --count.")
 @click.option("--force", is_flag=True, help="Replace files that exist already.")
+@PROMPT
+@SHOTS
+@click.option("--trace", is_flag=True, help="Add a column `scratchpad` with the interpreter's trace.")
 def export(
     format: Format,
     out: Path,
@@ -209,9 +258,12 @@ def export(
     validation: int | None,
     test: int | None,
     force: bool,
+    prompt: Form | None,
+    shots: int | None,
+    trace: bool,
     **description: Any,
 ) -> None:
-    """Write a dataset: train, validation and test files.
+    """Write a dataset: train, validation and test files. With --prompt its rows are chats for a language model.
 
     The card beside them lets Hugging Face `datasets.load_dataset(OUT)` read the folder without a script.
     """
@@ -221,8 +273,10 @@ def export(
     asked = zip(SPLITS, (train, validation, test), strict=True)
     counts = {split: count if rows is None else rows for split, rows in asked}
     source = _source(**description)
+    shape = chat_rows(prompt, shots) if prompt else None
+    shape = with_work(shape) if trace else shape
     with progress("export", sum(counts.values())) as advance:
-        paths = export(source, counts, out, format, force=force, advance=advance)
+        paths = export(source, counts, out, format, force=force, advance=advance, shape=shape)
     for path in paths:
         click.echo(f"wrote {path}")
 

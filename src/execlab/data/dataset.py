@@ -14,6 +14,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
+from execlab.answers import extract_answer
 from execlab.data.sampling import BLOCK, Row, Source
 from execlab.data.vocabulary import END_MARK
 from execlab.errors import ExeclabError
@@ -89,25 +90,27 @@ class Dataset(Sequence[Entry]):
         self.__init__(*state)  # type: ignore[misc]
 
     def _entry(self, row: Row) -> Entry:
-        record = self.source.record(row)
-        return {
-            "question": str(record.pop("input")),
-            "answer": str(record.pop("target")),
-            "metadata": record,
-        }
+        return to_entry(self.source, row)
 
     def score_answer(self, answer: str | None, entry: Mapping[str, Any]) -> float:
         """As the function of this name."""
         return score_answer(answer, entry)
 
 
+def to_entry(source: Source, row: Row) -> Entry:
+    """A row of a source as an entry."""
+    record = source.record(row)
+    return {"question": str(record.pop("input")), "answer": str(record.pop("target")), "metadata": record}
+
+
 def score_answer(answer: str | None, entry: Mapping[str, Any]) -> float:
-    """1.0 if the answer is the entry's, spaces around it and a final dot aside; else 0.0."""
+    """1.0 if a reply is the entry's answer, or `extract_answer` finds that answer in it; else 0.0."""
     if not isinstance(answer, str):
         return 0.0
     if answer == entry["answer"]:  # scrambled answers may hold spaces
         return 1.0
-    return float(answer.strip().removesuffix(END_MARK).rstrip() == entry["answer"])
+    alone = answer.strip().removesuffix(END_MARK).rstrip()
+    return float(entry["answer"] in (alone, extract_answer(answer)))
 
 
 def generate(task: str, *, length: int, nesting: int = 1, seed: int = 0, **options: object) -> Sample:

@@ -9,25 +9,35 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from execlab.data.sampling import Row, Source
 from execlab.data.splits import DATA_VERSION, SPLITS, Split
 from execlab.errors import ExeclabError, unknown
 from execlab.files import partial_name, sync_folder
 from execlab.progress import silent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
-
-    from execlab.data.sampling import Source
 
 Format = Literal["jsonl", "parquet"]
 
+Record = Callable[[Row], dict[str, object]]
+
 ROW_GROUP = 10_000
+
+
+class Shape(NamedTuple):
+    """Rows in another form than `Source.record`: what a row becomes, and a paragraph of the card about it."""
+
+    record: Callable[[Source, Row], dict[str, object]]
+    about: str
 
 
 def export(
@@ -38,8 +48,9 @@ def export(
     *,
     force: bool = False,
     advance: Callable[[int], None] = silent,
+    shape: Shape | None = None,
 ) -> list[Path]:
-    """Write the splits and the card below `directory`; gives the paths."""
+    """Write the splits and the card below `directory`; gives the paths. A `shape` gives rows another form."""
     if file_format not in WRITERS:
         raise unknown("format", file_format, WRITERS)
     # A split without rows has no file: Hugging Face would refuse to read it.
@@ -51,8 +62,11 @@ def export(
     old = [directory / f"{split}.{file_format}" for split in SPLITS] if force else []
     with _folder(directory), _all_or_nothing([*paths.values(), card], old) as hidden:
         for split, path in paths.items():
-            WRITERS[file_format](replace(source, split=split), counts[split], hidden[path], advance)
-        hidden[card].write_text(dataset_card(source, counts, file_format), encoding="utf-8")
+            of_split = replace(source, split=split)
+            record = of_split.record if shape is None else partial(shape.record, of_split)
+            WRITERS[file_format](of_split, record, counts[split], hidden[path], advance)
+        about = "" if shape is None else f"\n{shape.about}\n"
+        hidden[card].write_text(dataset_card(source, counts, file_format) + about, encoding="utf-8")
     return [*paths.values(), card]
 
 
@@ -91,32 +105,36 @@ def _all_or_nothing(paths: list[Path], old: list[Path]) -> Iterator[dict[Path, P
             partial.unlink(missing_ok=True)
 
 
-def _write_jsonl(source: Source, count: int, path: Path, advance: Callable[[int], None]) -> None:
+def _write_jsonl(source: Source, record: Record, count: int, path: Path, advance: Callable[[int], None]) -> None:
     rows = source.rows(stop=count)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         while group := list(islice(rows, ROW_GROUP)):
-            file.writelines(json.dumps(source.record(row)) + "\n" for row in group)
+            file.writelines(json.dumps(record(row)) + "\n" for row in group)
             advance(len(group))
 
 
-def _write_parquet(source: Source, count: int, path: Path, advance: Callable[[int], None]) -> None:
+def _write_parquet(source: Source, record: Record, count: int, path: Path, advance: Callable[[int], None]) -> None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise ExeclabError("Parquet needs pyarrow: pip install 'execlab[parquet]'") from None
     kinds = {int: pa.int64(), str: pa.string(), bool: pa.bool_(), type(None): pa.int64()}
-    sketch = source.record(source.row(0))
-    options = pa.struct([(name, kinds[type(value)]) for name, value in source.options.items()])
-    schema = pa.schema([(name, options if name == "options" else kinds[type(value)]) for name, value in sketch.items()])
+
+    def kind_of(value: object) -> Any:
+        if isinstance(value, dict):
+            return pa.struct([(name, kind_of(part)) for name, part in value.items()])
+        return pa.list_(kind_of(value[0])) if isinstance(value, list) else kinds[type(value)]
+
+    schema = pa.schema([(name, kind_of(value)) for name, value in record(source.row(0)).items()])
     rows = source.rows(stop=count)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        while group := [source.record(row) for row in islice(rows, ROW_GROUP)]:
+        while group := [record(row) for row in islice(rows, ROW_GROUP)]:
             writer.write_table(pa.Table.from_pylist(group, schema=schema))
             advance(len(group))
 
 
-WRITERS: dict[str, Callable[[Source, int, Path, Callable[[int], None]], None]] = {
+WRITERS: dict[str, Callable[[Source, Record, int, Path, Callable[[int], None]], None]] = {
     "jsonl": _write_jsonl,
     "parquet": _write_parquet,
 }

@@ -17,7 +17,7 @@ from execlab.data.sampling import Source
 from execlab.data.scramble import permutation, scramble
 from execlab.data.vocabulary import END_MARK, VOCABULARY, check_characters, vocabulary_with
 from execlab.errors import ExeclabError
-from execlab.playground import folders, schemas
+from execlab.playground import folders, openai, schemas
 from execlab.playground.follow import follow
 from execlab.playground.limits import LOOPBACK, STREAMS, Guard, TooMuchError, Work
 from execlab.playground.store import ModelStore
@@ -160,6 +160,7 @@ def create_app(root: Path | None = None, hosts: set[str] | None = LOOPBACK) -> F
             raise TooMuchError
         return StreamingResponse(follow(folder, work, request), media_type="text/event-stream", headers=NO_STORE)
 
+    app.include_router(openai.router(store, work))
     app.mount("/", StaticFiles(directory=WEB, html=True), name="page")
     return app
 
