@@ -101,7 +101,7 @@ def test_stops_and_limits(plain_server: Server) -> None:
     [
         ({"model": "gpt", "prompt": "print(1+2)"}, 404, "there is no such model"),
         ({"model": "oracle", "prompt": "hello"}, 400, "this statement is not allowed"),
-        ({"model": BASELINE, "prompt": "print(1!=2)"}, 400, "line 1"),
+        ({"model": BASELINE, "prompt": "print(1!=2)"}, 400, "does not know"),
         ({"model": "oracle", "prompt": "print(1+1)" + " " * 3_000 + "\n#"}, 400, "at most 2,000 are read"),
         ({"model": "oracle", "prompt": ["print(1)"] * 65}, 400, "at most 64"),
         ({"model": "oracle", "prompt": "print(1)", "n": 2}, 422, "n"),
