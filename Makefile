@@ -76,7 +76,7 @@ $(HARNESSES:=/ready): pyproject.toml constraints-integrations.txt
 	@touch $@
 
 test-integrations: .venv/ready $(HARNESSES:=/ready) ## every harness, against the real package
-	for one in $(HARNESSES); do $$one/bin/python -m pytest tests/integrations || exit 1; done
+	for one in $(HARNESSES); do $$one/bin/python -m pytest -o filterwarnings=ignore tests/integrations || exit 1; done
 
 format: .venv/ready ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
