@@ -16,13 +16,6 @@ ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv" / "bin" / "python"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What other people's packages warn of is no failure of execlab."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.filterwarnings("ignore"))
-
-
 @pytest.fixture(scope="session")
 def endpoint() -> Iterator[str]:
     """The address of `execlab serve`, up to /v1; nothing else is reached."""

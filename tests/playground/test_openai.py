@@ -101,7 +101,7 @@ def test_stops_and_limits(plain_server: Server) -> None:
     [
         ({"model": "gpt", "prompt": "print(1+2)"}, 404, "there is no such model"),
         ({"model": "oracle", "prompt": "hello"}, 400, "this statement is not allowed"),
-        ({"model": BASELINE, "prompt": "print(1!=2)"}, 400, "line 1"),
+        ({"model": BASELINE, "prompt": "print(1!=2)"}, 400, "does not know"),
         ({"model": "oracle", "prompt": "print(1+1)" + " " * 3_000 + "\n#"}, 400, "at most 2,000 are read"),
         ({"model": "oracle", "prompt": ["print(1)"] * 65}, 400, "at most 64"),
         ({"model": "oracle", "prompt": "print(1)", "n": 2}, 422, "n"),
@@ -119,15 +119,17 @@ def test_what_is_refused(plain_server: Server, body: dict[str, Any], status: int
 
 
 def test_the_replies_score_as_the_evaluation_does(plain_server: Server) -> None:
-    """A network that is often wrong, over the protocol and by `execlab evaluate`, on the same rows."""
-    from execlab.evaluation.evaluate import evaluate
+    """A network that is often wrong, over the protocol and asked directly, on the same rows."""
+    from execlab.evaluation.decoding import answer
+    from execlab.evaluation.scores import exact, is_right
     from execlab.playground.store import SHIPPED
     from execlab.training.load import load
 
     executor = load(SHIPPED / f"{BASELINE}.safetensors")
     source = Source(executor.config.make_task(), Difficulty(4), "test", purpose="evaluate")
-    truth = evaluate(executor.reader, source, 64).scores.exact_match.value
     rows = [row.sample for row in source.rows(stop=64)]
+    answers = answer(executor.reader, rows)
+    truth = exact([is_right(sample, each) for sample, each in zip(rows, answers, strict=True)]).value
     asked = [prompt_for(source, sample.input).text for sample in rows]
     reply = post(plain_server, "/v1/completions", model=BASELINE, prompt=asked).json()
     scores = [
