@@ -100,7 +100,7 @@ $(HARNESSES:=/ready): pyproject.toml constraints-integrations.txt
 	@touch $@
 
 test-integrations: .venv/test-ready $(HARNESSES:=/ready) ## every harness, against the real package
-	for each in $(HARNESSES); do $$each/bin/python -m pytest tests/integrations || exit 1; done
+	for each in $(HARNESSES); do $$each/bin/python -m pytest -o filterwarnings=ignore tests/integrations || exit 1; done
 
 format: .venv/test-ready ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
